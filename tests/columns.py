@@ -1,13 +1,12 @@
 """The engines that one test runs on, in this process and behind HTTP, each with the same graphs."""
 
 import functools
-import tempfile
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import pytest
 
@@ -25,50 +24,14 @@ from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from tests.clocks import fixed_wall_clock
 from tests.graphs import SHARED, asserted_files, blazegraph_files, graph_files
-from tests.servers.blazegraph import running_blazegraph
-from tests.servers.fuseki import running_fuseki
-from tests.servers.oxigraph import running_oxigraph
-from tests.servers.rdf4j import running_rdf4j
-from tests.servers.virtuoso import running_virtuoso
+from tests.servers.engines import Asked, ColumnName, Files, started
 from tests.shared_data import shared_data
 
-ColumnName = Literal["in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph", "rdf4j"]
 COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph", "rdf4j")
 BEHIND_HTTP: Final = [pytest.param(name, marks=pytest.mark.server) for name in COLUMNS if name != "in-process"]
 """Parameters of `engine` for a test that needs a server."""
 
-Files = Mapping[str, Sequence[Path]]
-"""The files of each graph, by the graph's name."""
-
-_VIRTUOSO_ROWS: Final = 9_000
-"""Below the row cap of 10,000 that Debian's Virtuoso has."""
-
 _MEGABYTE: Final = 1 << 20
-
-
-@dataclass(frozen=True)
-class Asked:
-    """How a graph is asked for at an engine.
-
-    Attributes:
-        endpoint: The URL.
-        graphs: The named graphs that together are the graph; none for the default graph.
-        query_rows: Rows that one query may return at most; None where the engine has no cap.
-    """
-
-    endpoint: str
-    graphs: tuple[str, ...] = ()
-    query_rows: int | None = None
-
-    def settle(self, profile: Profile) -> Profile:
-        """Return a profile with what this engine needs."""
-        update: dict[str, object] = {}
-        if self.graphs:
-            update["endpoint"] = profile.endpoint.model_copy(update={"graphs": self.graphs})
-        if self.query_rows is not None:
-            rows = min(profile.limits.query_rows, self.query_rows)
-            update["limits"] = profile.limits.model_copy(update={"query_rows": rows})
-        return profile.model_copy(update=update)
 
 
 WITHOUT_BLANK_NODES: Final = frozenset(
@@ -232,31 +195,3 @@ def column_of(name: ColumnName, files: Files, start: Callable[[Files], Mapping[s
     if name == "oxigraph":
         return Column(name, files, annotated, functools.cache(lambda graph: start({graph: files[graph]})[graph]))
     return Column(name, files, annotated, start(files).__getitem__)
-
-
-@contextmanager
-def started(name: ColumnName, files: Files, workdir: Path, *, text_index: bool = False) -> Iterator[dict[str, Asked]]:
-    """Start a server with graphs, and give how each is asked for there."""
-    if name == "fuseki":
-        with running_fuseki(files, workdir=workdir) as fuseki:
-            yield {graph: Asked(fuseki.endpoint(graph)) for graph in files}
-    elif name == "blazegraph":
-        with running_blazegraph(files, workdir=workdir) as blazegraph:
-            yield {graph: Asked(blazegraph.endpoint(graph)) for graph in files}
-    elif name == "rdf4j":
-        with running_rdf4j(files, workdir=workdir) as rdf4j:
-            yield {graph: Asked(rdf4j.endpoint(graph)) for graph in files}
-    elif name == "virtuoso":
-        named = {_named(graph): paths for graph, paths in files.items()}
-        with running_virtuoso(named, workdir=workdir, text_index=text_index) as virtuoso:
-            yield {graph: Asked(virtuoso.endpoint, (_named(graph),), _VIRTUOSO_ROWS) for graph in files}
-    else:
-        ((graph, paths),) = files.items()
-        # The server may have ended here before, when nobody used it for a while.
-        place = Path(tempfile.mkdtemp(prefix=f"{graph}-", dir=workdir))
-        with running_oxigraph(paths, workdir=place) as oxigraph:
-            yield {graph: Asked(oxigraph.endpoint)}
-
-
-def _named(graph: str) -> str:
-    return f"urn:graph:{graph}"

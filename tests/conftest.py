@@ -10,10 +10,11 @@ from pathlib import Path
 import httpcore2
 import pytest
 
-from tests.columns import BEHIND_HTTP, Column, ColumnName
+from tests.columns import BEHIND_HTTP, Column
 from tests.examples import register_profiles
 from tests.order import for_workers
 from tests.parsing_here import parse_here
+from tests.servers.engines import ColumnName
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_column
 from tests.small_graphs import files_of_small_graphs

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.columns import ColumnName, Files
+from tests.servers.engines import ColumnName, Files
 
 
 def files_of_small_graphs(_: ColumnName, folder: Path) -> Files:

@@ -21,8 +21,9 @@ from gateway.terms.iri import RDFS
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.builder import TopologyBuilder
 from gateway.traversal.expander import HubRule
-from tests.columns import Column, ColumnName
+from tests.columns import Column
 from tests.harness.stores import store_with
+from tests.servers.engines import ColumnName
 from tests.servers.unavailable import ServerUnavailable
 
 _BASE: Final = "http://example.org/"

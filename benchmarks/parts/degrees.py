@@ -19,9 +19,10 @@ from gateway.sparql.json_rows import decode
 from gateway.sparql.rule import EdgeRule, selection_parameters
 from gateway.sparql.store import SparqlStore
 from gateway.transport.base import Transport
-from tests.columns import Column, ColumnName, column
+from tests.columns import Column, column
 from tests.oracle import EdgeRule as OraclesRule
 from tests.oracle import OracleGraph
+from tests.servers.engines import ColumnName
 
 ROUNDS: Final = 7
 _ENGINES: Final[tuple[ColumnName, ...]] = ("virtuoso", "blazegraph")

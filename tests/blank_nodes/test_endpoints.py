@@ -18,8 +18,9 @@ from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
 from tests.blank_nodes.served_graphs import CASES, DRAWN, EXPRESSIONS, SHAPES, as_ntriples
 from tests.blank_nodes.small_endpoint import renaming
-from tests.columns import Asked, Column, ColumnName, column_of
+from tests.columns import Column, column_of
 from tests.harness.report import Report, Verdict
+from tests.servers.engines import Asked, ColumnName
 from tests.servers.fuseki import FusekiServer, running_fuseki_in_memory
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 

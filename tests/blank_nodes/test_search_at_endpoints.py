@@ -13,7 +13,8 @@ from gateway.settings.endpoint import EngineName
 from gateway.tools.gateway import Gateway
 from tests.blank_nodes.served_graphs import NAMED
 from tests.blank_nodes.small_endpoint import PREFIXES, profile_for, served
-from tests.columns import Column, ColumnName
+from tests.columns import Column
+from tests.servers.engines import ColumnName
 
 pytestmark = pytest.mark.anyio
 

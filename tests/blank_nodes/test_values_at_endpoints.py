@@ -14,8 +14,9 @@ from gateway.settings.endpoint import EngineName
 from gateway.tools.gateway import Gateway
 from tests.blank_nodes.served_graphs import VALUES
 from tests.blank_nodes.small_endpoint import answers, in_file, profile_for, served
-from tests.columns import Column, ColumnName
+from tests.columns import Column
 from tests.examples import some
+from tests.servers.engines import ColumnName
 
 pytestmark = pytest.mark.anyio
 

@@ -22,9 +22,10 @@ from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
 from tests.blank_nodes.served_graphs import DRAWN
 from tests.blank_nodes.small_endpoint import renaming, served
-from tests.columns import Column, ColumnName
+from tests.columns import Column
 from tests.examples import examples, some
 from tests.harness.report import Report, Verdict
+from tests.servers.engines import ColumnName
 
 ENGINES: Final[Sequence[EngineName]] = ("unknown", "blazegraph", "qlever")
 """Without keys."""

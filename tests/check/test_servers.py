@@ -21,12 +21,13 @@ from gateway.settings.profile import Profile
 from gateway.stores.endpoints import connect
 from gateway.stores.loaded import load
 from gateway.tools.gateway import Gateway
-from tests.columns import Column, ColumnName
+from tests.columns import Column
 from tests.faults.catalogue import BY_SENTINEL, InjectedFault
 from tests.faults.proxy import each, fault_proxy
 from tests.faults.reply import Answer
 from tests.servers.blazegraph import running_blazegraph
 from tests.servers.command import fuseki_command
+from tests.servers.engines import ColumnName
 from tests.servers.fuseki import running_fuseki
 from tests.servers.loopback import HOST, free_port
 from tests.servers.oxigraph import running_oxigraph

@@ -12,11 +12,12 @@ from anyio.from_thread import start_blocking_portal
 
 from tests.cases import check_each
 from tests.cli.conftest import Ran, Run
-from tests.columns import Asked, Column
+from tests.columns import Column
 from tests.every_engine.test_steered_hub import HUB, IN, LOOP, OTHERS, OUT, WANTED
 from tests.faults.catalogue import InjectedFault, half
 from tests.faults.proxy import Plan, at, each, fault_proxy
 from tests.faults.reply import Answer
+from tests.servers.engines import Asked
 from tests.servers.oxigraph import running_oxigraph
 
 pytestmark = [pytest.mark.server, pytest.mark.process]

@@ -16,7 +16,7 @@ from rdflib import URIRef
 from gateway.answers.models import Answer, Subgraph
 from gateway.errors import GatewayError
 from gateway.tools.gateway import Gateway
-from tests.columns import Column, ColumnName, Files, files_for
+from tests.columns import Column, files_for
 from tests.drawn.judging import Truth, judge
 from tests.drawn.questions import WIKIDATA_RULE, Question, draw, is_wikidata, profile_for
 from tests.graphs import asserted_files, linked
@@ -25,6 +25,7 @@ from tests.harness.kind import Kind, Say
 from tests.harness.report import Judgement, Report, Verdict
 from tests.harness.stores import STORES, StoreName, store_with
 from tests.oracle import DEFAULT_RULE, RDFS, SCHEMA, SKOS, OracleGraph, Term, read_triples
+from tests.servers.engines import ColumnName, Files
 
 _IN_DATABASES: Final = ("names", "random", "medical", "films", "movies", "medlit")
 """Graphs that a database can hold: of another shape than Wikidata's, and with what states evidence left out."""

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from gateway.settings.profile import Profile
-from tests.columns import Asked, ColumnName, Files, files_for, started
+from tests.columns import files_for
 from tests.engines.servers import fetched
 from tests.engines.servers.fetched import TOMCAT, Command, Fill, serving, serving_under_tomcat
 from tests.graphs import asserted_files
+from tests.servers.engines import Asked, ColumnName, Files, started
 from tests.servers.maven import BLAZEGRAPH, RDF4J
 
 Start = Callable[[Files, Path], AbstractContextManager[Mapping[str, Asked]]]

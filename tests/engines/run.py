@@ -16,7 +16,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline
 from gateway.settings.profile import Profile
 from gateway.sparql.engines import EngineDetector
-from tests.columns import Asked, Column, Files
+from tests.columns import Column
 from tests.drawn.judging import Truth
 from tests.drawn.questions import Question, profile_for
 from tests.drawn.run import asked, drawn, truth_of
@@ -28,6 +28,7 @@ from tests.faults.proxy import each, fault_proxy
 from tests.faults.reply import Answer, Reply
 from tests.harness.asking import at_once
 from tests.harness.kind import Kind, Say, UsageError
+from tests.servers.engines import Asked, Files
 from tests.servers.loaded import LoadError
 from tests.servers.maven import ChecksumMismatchError
 from tests.servers.oxigraph import OxigraphLoadError

@@ -16,9 +16,9 @@ from gateway.tools.entity_finder import LOCAL_NAMES_NOT_COMPARED
 from gateway.tools.gateway import Gateway
 from gateway.transport.base import Transport
 from tests.clocks import Clock
-from tests.columns import BEHIND_HTTP, Asked, ColumnName
+from tests.columns import BEHIND_HTTP
+from tests.servers.engines import Asked, ColumnName, shared_server
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.shared_columns import shared_server
 from tests.small import PREFIXES, WatchedElsewhere, over
 
 pytestmark = pytest.mark.anyio

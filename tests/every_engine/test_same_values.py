@@ -11,8 +11,9 @@ import pytest
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NameSettings
-from tests.columns import BEHIND_HTTP, Column, ColumnName, declared_prefixes
+from tests.columns import BEHIND_HTTP, Column, declared_prefixes
 from tests.graphs import existing_nodes, fixture
+from tests.servers.engines import ColumnName
 
 pytestmark = pytest.mark.anyio
 

@@ -22,11 +22,12 @@ from gateway.terms.render import string
 from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests import name_oracle as oracle
-from tests.columns import BEHIND_HTTP, Column, ColumnName
+from tests.columns import BEHIND_HTTP, Column
 from tests.examples import examples
 from tests.name_oracle import Fit
 from tests.search_index.small_indexes import Listed, allowance
 from tests.searches import is_exhaustive
+from tests.servers.engines import ColumnName
 from tests.small import PREFIXES, ROOM, X, engine
 
 pytestmark = pytest.mark.anyio

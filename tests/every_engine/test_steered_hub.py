@@ -12,7 +12,8 @@ from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.description import EDGES_READ, Surveyor
-from tests.columns import BEHIND_HTTP, Column, ColumnName
+from tests.columns import BEHIND_HTTP, Column
+from tests.servers.engines import ColumnName
 
 pytestmark = [pytest.mark.anyio, pytest.mark.large]
 

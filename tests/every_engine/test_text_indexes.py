@@ -18,13 +18,13 @@ from gateway.sparql.sentinel import END
 from gateway.terms.local_names import local_patterns
 from gateway.terms.names import MOST_WORDS, folded_words, has_symbol, patterns, words_of
 from gateway.tools.gateway import Gateway
-from tests.columns import Asked, Column
+from tests.columns import Column
 from tests.searches import found_in, how, is_exhaustive
 from tests.servers.command import fuseki_command
+from tests.servers.engines import Asked, shared_server
 from tests.servers.loopback import HOST, free_port
 from tests.servers.process import running
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.shared_columns import shared_server
 from tests.shared_data import shared_data
 from tests.small import ROOM
 

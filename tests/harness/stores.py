@@ -8,9 +8,10 @@ from typing import Final, Literal, get_args
 from gateway.api import open_gateway
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.columns import Column, ColumnName, Files, column_of, started
+from tests.columns import Column, column_of
 from tests.neo4j.database import Neo4jColumn, address_at, own_database
 from tests.postgres.database import PostgresColumn, running_database
+from tests.servers.engines import ColumnName, Files, started
 
 StoreName = Literal["files", "postgres", "neo4j"] | ColumnName
 """`files` is the engine of this process as a user opens it: with the label index, and blank nodes that are nodes."""

@@ -25,11 +25,12 @@ from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.tools.gateway import Gateway
 from tests.clocks import fixed_wall_clock
-from tests.columns import Column, Files
+from tests.columns import Column
 from tests.neo4j import loading
 from tests.postgres.database import PostgresColumn
 from tests.servers import neo4j as servers
 from tests.servers.cache import fingerprint, private_copy
+from tests.servers.engines import Files
 from tests.servers.loopback import HOST
 from tests.servers.neo4j import PASSWORD, USER, Neo4jServer, loaded_home, running_neo4j
 from tests.servers.shared import keep, shared

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.columns import ColumnName
 from tests.faults.catalogue import TOLD
 from tests.harness.report import BAD, Verdict
+from tests.servers.engines import ColumnName
 from tests.soak.questions import DEADLINE_SECONDS
 from tests.soak.slot import Outcome
 

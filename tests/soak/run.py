@@ -18,13 +18,14 @@ from typing import Any, Final
 from gateway.answers.models import Answer
 from gateway.errors import GatewayError
 from gateway.tools.gateway import Gateway
-from tests.columns import Column, ColumnName
+from tests.columns import Column
 from tests.columns import column as started
 from tests.drawn.judging import Truth, judge_under_faults
 from tests.drawn.questions import Question
 from tests.harness.kind import Kind, Say
 from tests.harness.report import Verdict
 from tests.harness.stores import OVER_HTTP
+from tests.servers.engines import ColumnName
 from tests.soak.process import Pulse, held, left_over, tasks_of_the_gateway
 from tests.soak.questions import GRAPHS, draw, endless, profile_for, share_of, truth_of
 from tests.soak.report import Report

@@ -15,13 +15,14 @@ from gateway.answers.models import Answer
 from gateway.flow.control import Breaker
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.columns import Column, ColumnName
+from tests.columns import Column
 from tests.drawn.judging import Truth, judge_under_faults
 from tests.drawn.questions import Question
 from tests.faults.catalogue import CATALOGUE, TOLD, InjectedFault
 from tests.faults.proxy import FaultProxy, Plan, at, fault_proxy
 from tests.harness.asking import judged
 from tests.harness.report import Judgement, Verdict
+from tests.servers.engines import ColumnName
 from tests.soak.process import Pulse
 from tests.soak.questions import likely_requests, profile_for
 

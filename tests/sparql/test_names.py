@@ -22,7 +22,8 @@ from gateway.terms.iri import LOCAL_NAME, NAME_PREDICATES, RDF_TYPE, RDFS, SYNON
 from gateway.tools.gateway import Gateway
 from gateway.transport.base import TextRows
 from gateway.transport.inprocess import InProcess
-from tests.columns import Asked, Column, ColumnName
+from tests.columns import Column
+from tests.servers.engines import Asked, ColumnName
 from tests.small import ROOM, Watched, X, engine, over
 
 pytestmark = pytest.mark.anyio

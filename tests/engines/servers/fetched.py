@@ -12,9 +12,9 @@ from typing import Final
 from urllib.parse import urlencode
 
 from gateway.settings.profile import Profile
-from tests.columns import Asked, Files
 from tests.graphs import asserted_files
 from tests.oracle import RDF
+from tests.servers.engines import Asked, Files
 from tests.servers.java import SHORT_RUN, find_java
 from tests.servers.loaded import LoadError, check_loaded
 from tests.servers.loopback import HOST, ask, free_port, listens_elsewhere, send
