@@ -212,7 +212,8 @@ class Presenter:
         """Return a warning of edges that members or paths rest on, and that are not said to hold."""
         members, arguments = question.members, question.arguments
         has_paths = isinstance(arguments, IntersectSubgraphs) and arguments.via is not False
-        if not ((members.follows or has_paths) and may_have_expressions(self._store, left.known)):
+        follows = members.follows or has_paths
+        if not (follows and await may_have_expressions(self._store, left.known, question.call)):
             return []
         nodes = left.nodes if left.members is None else left.members.nodes
         if members.grouping is None:

@@ -96,7 +96,7 @@ class DatabaseStore:
         """Return that one query counts the edges of some nodes."""
         return True
 
-    def may_have_expressions(self) -> bool:
+    async def may_have_expressions(self, _call: Call) -> bool:
         """Return that no edges are those of class expressions."""
         return False
 

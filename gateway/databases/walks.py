@@ -16,7 +16,7 @@ from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import in_thread
 from gateway.graph.values import WHOLE, BlankNode, Edge, EdgeSelection, Iri, Mark, Neighbourhood, Properties, Resource
 from gateway.graph.walks import Ends, Step, Walk, expressions_in, in_lists
-from gateway.terms.iri import ARRAY, is_skolem, not_sendable
+from gateway.terms.iri import ARRAY, ORDER, is_skolem, not_sendable
 from gateway.terms.literals import Literal
 
 
@@ -273,7 +273,7 @@ def _from_nested(place: NestedValue, step: Step) -> Places:
 
 
 def _with_members(places: Places) -> Places:
-    lists = [place for place in places.found if isinstance(place, Literal) and place.datatype == ARRAY]
+    lists = [place for place in places.found if isinstance(place, Literal) and place.datatype in {ARRAY, ORDER}]
     if not lists:
         return places
     nested: dict[Reached, int] = {place: 1 for place in places.found if isinstance(place, NestedValue)}

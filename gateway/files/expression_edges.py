@@ -39,6 +39,7 @@ from gateway.terms.iri import (
     NEGATED,
     OF,
     ONE_OF,
+    ORDER,
     OWL,
     RDF_FIRST,
     RDF_NIL,
@@ -90,7 +91,7 @@ class Expressions:
     Attributes:
         triples: All other triples, with the edges that expressions say.
         stated: What is stated about these edges: the predicates and terms of each statement.
-        arrays: What is content.
+        arrays: What is content, and for axioms of which no edge has their predicate that they are there.
         edges: How many axioms became edges, and nothing else.
         content: How many became content, perhaps beside edges.
         unread: How many fit no rule.
@@ -144,6 +145,7 @@ class _Folder:
         self._bounds: list[tuple[Said, Terms, Array, list[_Statement]]] = []
         self._as_content: set[Terms] = set()
         self._arrays: dict[Terms, Array] = {}
+        self._beside: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         self._room = _MOST_SHARED + 4 * len(triples)
         self._certain: set[Terms] = set()
         self._stated = self._by_axiom()
@@ -166,6 +168,7 @@ class _Folder:
         self._add_bounds()
         for said in self._said.values():
             self._add_edges(said)
+        self._add_axioms()
         self._take_out()
         return found
 
@@ -211,6 +214,14 @@ class _Folder:
             self._add_as_content(triple, ArrayValue(subject, step, _with(content, statements)))
         if means.is_content:
             self._add_as_content(triple, ArrayValue(subject, predicate, _with(self._arrays[triple], statements)))
+        elif all((one[0], one[1]) != (subject, predicate) for one in map(_edge_of, means.edges)):
+            self._beside[subject, predicate][self._reader.key(expression)] = None
+
+    def _add_axioms(self) -> None:
+        """Say of each axiom that nothing stands under its predicate: `exists` is about what the graph has."""
+        for (subject, predicate), expressions in self._beside.items():
+            unshown: Array = [(at, {}) for at, _ in enumerate(expressions, 1)]
+            self._found.arrays.append(ArrayValue(subject, predicate, unshown, ORDER))
 
     def _content_of(self, restriction: str, of: str) -> Array:
         """Return what a restriction says of its property, as content under that; of a definition as such.

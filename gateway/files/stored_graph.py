@@ -58,7 +58,7 @@ from gateway.settings.storage import check_private, make_private, read_at_most
 
 _log = logging.getLogger(__name__)
 
-_FORMAT = 7
+_FORMAT = 8
 """Raised whenever the same files would be loaded into another store."""
 
 _DIGITS = 16

@@ -22,8 +22,8 @@ from gateway.graph.values import (
     Resource,
     Value,
 )
-from gateway.graph.walks import list_members
-from gateway.terms.iri import ARRAY, RDF, XSD, is_sendable
+from gateway.graph.walks import expressions_in, list_members
+from gateway.terms.iri import ARRAY, ORDER, RDF, XSD, is_sendable
 from gateway.terms.literals import Literal, is_date, is_number
 
 Kind = Literal_["number", "date", "boolean", "text", "language text"]
@@ -127,20 +127,25 @@ class ValueTally:
         extremes: The first and the last value of each kind, of those that compare.
         has_lists: Whether some of them are lists (`ARRAY`), whose members may be nodes.
         content: How many are known to be nothing but content of class expressions, which equals nothing.
+        unshown: Whether there are some that no answer shows (`ORDER`), which are counted nowhere else.
     """
 
     kinds: Counter[Kind] = field(default_factory=Counter)
     extremes: dict[Kind, Extremes] = field(default_factory=dict)
     has_lists: bool = False
     content: int = 0
+    unshown: bool = False
 
     @property
     def is_content(self) -> bool:
-        """Whether all of them are content of class expressions."""
-        return 0 < self.content == self.kinds.total()
+        """Whether all of them are content of class expressions, or are not shown."""
+        return (self.content > 0 or self.unshown) and self.content == self.kinds.total()
 
     def add(self, literal: Literal) -> None:
         """Count a value."""
+        if literal.datatype == ORDER:
+            self.unshown = True
+            return
         kind = kind_of(literal)
         self.kinds[kind] += 1
         self.has_lists = self.has_lists or literal.datatype == ARRAY
@@ -166,7 +171,12 @@ class ValueTally:
         kinds = Counter(self.kinds)
         for kind in read.kinds:
             kinds[kind] = kinds[kind] or 1
-        return ValueTally(kinds, read.extremes | self.extremes, self.has_lists or read.has_lists)
+        return ValueTally(
+            kinds,
+            read.extremes | self.extremes,
+            has_lists=self.has_lists or read.has_lists,
+            unshown=self.unshown or read.unshown,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +207,11 @@ class ValuePredicates:
 
     predicates: tuple[ValuePredicate, ...] = ()
     counted: bool = False
+
+    @property
+    def shown(self) -> Sequence[ValuePredicate]:
+        """The predicates of which answers show literals."""
+        return [one for one in self.predicates if one.tally.kinds]
 
 
 NO_VALUES = ValuePredicates()
@@ -335,10 +350,10 @@ def shape_of(
         for predicate, values in instance.properties.items():
             if predicate in ignored or not is_sendable(predicate):
                 continue
-            tally = predicates.setdefault((predicate, False), PredicateTally())
-            _add_values(tally, values)
-            of_one[predicate, False] = tally
-            counts[predicate, False] += len(values)
+            tally = predicates.get((predicate, False)) or PredicateTally()
+            if shown := _add_values(tally, values):
+                predicates[predicate, False] = of_one[predicate, False] = tally
+                counts[predicate, False] += shown
         for edges, incoming in ((instance.outgoing, False), (instance.incoming, True)):
             for edge in edges:
                 tally = predicates.setdefault((edge.predicate, incoming), PredicateTally())
@@ -352,9 +367,17 @@ def shape_of(
     return TypeShape(iri, subclasses, len(instances), total, (uncut[0], uncut[1]), predicates)
 
 
-def _add_values(tally: PredicateTally, values: Sequence[Value]) -> None:
+def _add_values(tally: PredicateTally, values: Sequence[Value]) -> int:
+    """Add values, and return how many there are: of lists of nodes their edges are counted."""
+    shown = 0
     for value in values:
+        shown += 1
         match value:
+            case Literal(datatype=datatype) if datatype == ORDER:
+                # What class expressions say stands under other predicates.
+                expressions = expressions_in([value])
+                tally.blank += expressions
+                shown += expressions - 1
             case Literal():
                 tally.values.add(value)
             case Quantity():
@@ -365,3 +388,4 @@ def _add_values(tally: PredicateTally, values: Sequence[Value]) -> None:
                 tally.blank += 1
             case NoValue():
                 pass
+    return shown

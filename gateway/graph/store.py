@@ -294,8 +294,12 @@ class GraphStore(Protocol):
         """
         ...
 
-    def may_have_expressions(self) -> bool:
-        """Return whether edges may be what class expressions say, so that evidence says whether they hold."""
+    async def may_have_expressions(self, call: Call) -> bool:
+        """Return whether edges may be what class expressions say, so that evidence says whether they hold.
+
+        Args:
+            call: The call that asks.
+        """
         ...
 
     def name_reader(self) -> NameReader | None:

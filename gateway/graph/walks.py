@@ -84,7 +84,7 @@ def _members(array: Literal) -> Iterator[object]:
 
 def expressions_in(ends: Iterable[End]) -> int:
     """Return how many members of lists that are values are class expressions, which are blank nodes without an ID."""
-    lists = (end for end in ends if isinstance(end, Literal) and end.datatype == ARRAY)
+    lists = (end for end in ends if isinstance(end, Literal) and end.datatype in {ARRAY, ORDER})
     members = chain.from_iterable(map(_members, lists))
     return sum(isinstance(one, Mapping) and one.keys().isdisjoint({"@id", "@value"}) for one in members)
 

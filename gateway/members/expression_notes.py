@@ -28,7 +28,7 @@ _EDGES_OF_NODE = 200
 """Nodes at one step of walks whose edges are looked at, and edges of each."""
 
 
-def may_have_expressions(store: GraphStore, view: SchemaView) -> bool:
+async def may_have_expressions(store: GraphStore, view: SchemaView, call: Call) -> bool:
     """Return whether edges of a graph may be those of class expressions.
 
     In a file or a database these have become edges, and nothing in the schema shows them. A server has their classes.
@@ -36,8 +36,9 @@ def may_have_expressions(store: GraphStore, view: SchemaView) -> bool:
     Args:
         store: The graph.
         view: The schema.
+        call: The call that asks.
     """
-    return store.may_have_expressions() and (store.has_degrees_at_hand() or view.types.has_any(_CLASSES))
+    return says_edges_unseen(store, view) or (store.has_degrees_at_hand() and await store.may_have_expressions(call))
 
 
 def says_edges_unseen(store: GraphStore, view: SchemaView) -> bool:
@@ -47,7 +48,7 @@ def says_edges_unseen(store: GraphStore, view: SchemaView) -> bool:
         store: The graph.
         view: The schema.
     """
-    return not store.has_degrees_at_hand() and may_have_expressions(store, view)
+    return not store.has_degrees_at_hand() and view.types.has_any(_CLASSES)
 
 
 async def edges_that_may_not_hold(

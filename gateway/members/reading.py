@@ -14,6 +14,7 @@ from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import (
+    ANY_LITERAL,
     NAMES,
     NOTHING_AGGREGATED,
     TYPES,
@@ -407,7 +408,15 @@ def _called(names: NodeNames, node: Iri) -> Ends:
 
 
 def _with_list_members(found: WalkEnds) -> WalkEnds:
-    return {walk: {node: _opened(one) for node, one in ends.items()} for walk, ends in found.items()}
+    return {
+        walk: {node: _opened(one) if walk != ANY_LITERAL else _literals_of(one) for node, one in ends.items()}
+        for walk, ends in found.items()
+    }
+
+
+def _literals_of(one: Ends) -> Ends:
+    """Return ends that are literals, those in lists too."""
+    return replace(one, ends=tuple(end for end in in_lists(one.ends) if isinstance(end, Literal)), blank=0, content=0)
 
 
 def _opened(one: Ends) -> Ends:

@@ -128,6 +128,6 @@ class PostgresStore(DatabaseStore):
         """Return whether lists may be values: `load` writes them."""
         return True
 
-    def may_have_expressions(self) -> bool:
+    async def may_have_expressions(self, _call: Call) -> bool:
         """Return whether edges may be those of class expressions: `load` writes them."""
         return True

@@ -128,13 +128,12 @@ class WaysInUse:
 
     Attributes:
         asked_graphs: The named graphs of which the profile asks some; empty where it is all of them.
-        may_have_expressions: Whether edges may be those of class expressions; True before the ways were detected.
     """
 
     def __init__(self, client: SparqlClient, profile: Profile) -> None:
         self._client = client
         read, graphs = profile.evidence.read, profile.endpoint.graphs
-        self.may_have_expressions = True
+        self._may_have_expressions = True
         self._named = None if read is None else tuple(way for way in WAYS if way in read)
         self.asked_graphs = () if isinstance(graphs, str) else graphs
         # Of one graph alone everything comes, so to name it as a source would say nothing.
@@ -147,6 +146,11 @@ class WaysInUse:
         """Return whether the graph may use a way; True for every way before they were detected."""
         known = self._found if self._named is None else self._named
         return known is None or way in known
+
+    async def may_have_expressions(self, call: Call) -> bool:
+        """Return whether edges may be those of class expressions; they may where that could not be found out."""
+        await self.refresh(call)
+        return self._may_have_expressions
 
     def never_uses(self, way: EvidenceWay) -> bool:
         """Return whether the graph does not use a way, and will not: one in this process stays what it is."""
@@ -185,7 +189,7 @@ class WaysInUse:
                 # Class expressions become edges where a graph is read from files.
                 own = [] if self._client.is_remote else [_OF_EXPRESSIONS]
                 found = await self._uses("evidence/in_use", call, {"expressions": own})
-                self.may_have_expressions = self._client.is_remote or "expressions" in found
+                self._may_have_expressions = self._client.is_remote or "expressions" in found
                 if self._has_graphs:
                     found |= await self._uses_of_graphs(call)
                 # An engine that knows no RDF 1.2 finds no rdf:reifies, and is never sent the syntax it would refuse.

@@ -183,9 +183,9 @@ class SparqlStore:
         """Return whether the graph is in this process; see `GraphStore.has_degrees_at_hand`."""
         return not self._client.is_remote
 
-    def may_have_expressions(self) -> bool:
+    async def may_have_expressions(self, call: Call) -> bool:
         """Return whether edges may be those of class expressions."""
-        return self._ways.may_have_expressions
+        return await self._ways.may_have_expressions(call)
 
     def name_reader(self) -> NameReader:
         """Return the reader of all names."""

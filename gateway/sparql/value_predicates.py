@@ -25,7 +25,7 @@ from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import Table, binding, integer, iri, literal, read
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import ARRAY, RDF, XSD, is_iri
+from gateway.terms.iri import ARRAY, ORDER, RDF, XSD, is_iri
 
 _TRIPLES = 500_000
 """Triples of a graph in which the nodes are counted, where the profile lets the schema be counted at once."""
@@ -107,9 +107,14 @@ class ValuePredicateReader:
         counts, are_all = await self._counts(scan, call, by_datatype=True)
         tallies: dict[Iri, ValueTally] = {}
         nodes: Counter[Iri] = Counter()
+        datatypes: Counter[Iri] = Counter()
         others: set[Iri] = set()
         for (predicate, datatype), (count, *texts) in counts.items():
             tally, kind = tallies.setdefault(predicate, ValueTally()), kind_of_datatype(datatype)
+            if datatype == ORDER:
+                tally.unshown = True
+                continue
+            datatypes[predicate] += 1
             tally.kinds[kind] += count
             tally.has_lists = tally.has_lists or datatype == ARRAY
             nodes[predicate] = max(count, nodes[predicate])
@@ -117,10 +122,10 @@ class ValuePredicateReader:
                 tally.add_texts(kind, texts)
             else:
                 others.add(predicate)
-        if len(counts) > len(tallies):
+        if several := {predicate for predicate, count in datatypes.items() if count > 1}:
             # A node with values of two datatypes is one.
             whatever, are_still_all = await self._counts(scan, call, by_datatype=False)
-            nodes.update({predicate: count - nodes[predicate] for (predicate, _), (count, *_) in whatever.items()})
+            nodes |= {predicate: count for (predicate, _), (count, *_) in whatever.items() if predicate in several}
             are_all = are_all and are_still_all
         read_first = sorted(filter(is_iri, others), key=lambda predicate: (-nodes[predicate], predicate))[:_WITH_VALUES]
         read_values, cut = await self._tallies(read_first, scan, call)

@@ -258,7 +258,9 @@ ARRAY = f"{OWN}array"
 A list with one member that is another object is a class expression as content, by its predicates."""
 
 ORDER = f"{OWN}order"
-"""The same of a list of nodes, of its first members only; no answer shows it, but in the order of others."""
+"""The same of a list of nodes, of its first members only; no answer shows it, but in the order of others.
+
+Its members are class expressions where these are edges of other predicates: there they have no value to show."""
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"

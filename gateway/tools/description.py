@@ -439,7 +439,7 @@ class EntityDescriber:
         notes.warnings += crossings.warnings
         notes.is_whole = notes.is_whole and not crossings.in_doubt
         contents = await self._contents(surveys, call)
-        if may_have_expressions(self._store, known):
+        if await may_have_expressions(self._store, known, call):
             notes.warnings += await edges_that_may_not_hold(self._store, self._prefixes, there, EDGES_READ, call)
         # In a Wikibase a blank node is an unknown value, and read as one.
         beside_blank_nodes = [

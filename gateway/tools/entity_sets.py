@@ -90,8 +90,9 @@ class EntitySets:
             Fault: The graph could not be asked.
         """
         # How expressions say what a figure is about, its nodes tell.
-        may_be_aggregated = UNTYPED not in types and not (asked.follows and self._may_be_open(known))
-        if asked.grouping is not None and types and not asked.conditions and may_be_aggregated:
+        may_be_aggregated = asked.grouping is not None and types and UNTYPED not in types and not asked.conditions
+        may_be_aggregated = may_be_aggregated and not (asked.follows and await self._may_be_open(known, call))
+        if asked.grouping is not None and may_be_aggregated:
             computed = await self._reader.aggregated(types, asked.grouping, call)
             if computed is not None:
                 grouped, count = computed
@@ -107,8 +108,8 @@ class EntitySets:
             chosen.warnings.append(await self._each_alone(types, asked, call))
         return chosen
 
-    def _may_be_open(self, known: SchemaView) -> bool:
-        return may_have_expressions(self._store, known)
+    async def _may_be_open(self, known: SchemaView, call: Call) -> bool:
+        return await may_have_expressions(self._store, known, call)
 
     async def _selected(
         self,
@@ -180,7 +181,7 @@ class EntitySets:
         call: Call,
     ) -> None:
         """Add to a page, which says what holds of a whole set, the rows that its arguments ask for."""
-        if asked.follows and self._may_be_open(known):
+        if asked.follows and await self._may_be_open(known, call):
             first = 0 if found.grouped is not None else arguments.offset
             end = len(found.nodes) if found.grouped is not None else first + (arguments.limit or _USUAL)
             page.warnings += await steps_that_may_not_hold(

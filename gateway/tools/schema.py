@@ -267,7 +267,7 @@ class SchemaDescriber:
         schema, shorten = view.schema, self._prefixes.shorten
         writer = ShapeWriter(view.chooser, self._prefixes)
         most_values = count if count > _LISTED else min(count, _VALUES)
-        with_values = () if values is None else values.found.predicates[:most_values]
+        with_values = () if values is None else values.found.shown[:most_values]
         types, predicates = schema.types[:count], schema.predicates[:count]
         listed = [*types, *predicates]
         ids = [shorten(term.iri) for term in listed]
@@ -307,7 +307,7 @@ class SchemaDescriber:
             version=schema.version,
             next_steps=self._next_steps(view, nameless, has_all=not left_out),
             values=None if values is None else [writer.value_predicate(one, values.found) for one in with_values],
-            values_total=0 if values is None else len(values.found.predicates),
+            values_total=0 if values is None else len(values.found.shown),
             warnings=warnings,
             labels=labels if self._profile.names.on_stubs else {},
             coined=self._prefixes.coined_in_answer,

@@ -124,6 +124,16 @@ VALUES: Final[list[tuple[str, dict[str, Any]]]] = [
         for walk in ("x:p", "^x:p", "x:q", "x:p/x:q", "x:p/^x:p", "rdfs:subClassOf", "^rdfs:subClassOf")
         for further in ({"values": [walk]}, {"where": [f"{walk} missing"]}, {"where": [f"{walk} = <http://e.org/b>"]})
     ),
+    *(
+        ("search_entities", {"node_types": ["x:T"], "show": "id", **further})
+        for axiom in ("rdfs:subClassOf", "owl:equivalentClass", "rdfs:domain", "owl:unionOf")
+        for further in (
+            {"where": [f"{axiom} exists"]},
+            {"where": [f"{axiom} missing"]},
+            {"values": [axiom], "sort_by": axiom},
+            {"group_by": axiom},
+        )
+    ),
     ("search_entities", {"node_types": ["x:T"], "show": "id", "where": ["x:p > 4"]}),
     ("search_entities", {"node_types": ["x:T"], "group_by": "x:p"}),
 ]

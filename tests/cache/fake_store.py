@@ -292,7 +292,7 @@ class FakeStore:
         """Return that nothing is counted unless it is asked for."""
         return False
 
-    def may_have_expressions(self) -> bool:
+    async def may_have_expressions(self, _call: Call) -> bool:
         """Return that there are none."""
         return False
 

@@ -27,6 +27,6 @@ def test_content_and_what_is_stated_about_it_are_written_in_one_order() -> None:
     texts = set[str]()
     for says in permutations(_SAYS):
         for restriction in permutations(_RESTRICTION):
-            (array,) = fold_expressions([*restriction, *_STATEMENT, *says]).arrays
+            array, *_ = fold_expressions([*restriction, *_STATEMENT, *says]).arrays
             texts.add(array.text(str))
     assert texts == {'[{"http://www.w3.org/2002/07/owl#hasValue":["5"],"http://e.org/source":["0","1","2"]}]'}

@@ -970,3 +970,73 @@ async def test_a_set_of_disjoint_classes_that_something_refers_to_keeps_its_memb
         answer = await gateway.bfs_query(["x:n"], 2)
     assert {(edge.predicate, edge.object) for edge in answer.edges} >= {("owl:members", "x:A"), ("owl:members", "x:B")}
     assert answer.complete
+
+
+AXIOMS = f"""
+x:A a owl:Class ; owl:equivalentClass {SOME} .
+x:B a owl:Class ; owl:equivalentClass x:D ; rdfs:subClassOf x:A .
+x:C a owl:Class ; owl:equivalentClass [ owl:unionOf ( x:A x:B ) ] , [ owl:intersectionOf ( x:A {NOT_SOME} ) ] .
+x:D a owl:Class ; rdfs:subClassOf {SOME} , {SOME} .
+x:E a owl:Class ; owl:unionOf ( x:D x:F ) .
+x:F a owl:Class ; rdfs:label 'F' .
+x:p a owl:ObjectProperty ; rdfs:domain {restriction("owl:someValuesFrom x:A", on="x:q")} ; rdfs:range [ owl:unionOf ( x:A x:B ) ] .
+x:q a owl:ObjectProperty ; rdfs:domain [ owl:complementOf x:A ] .
+x:r a owl:ObjectProperty .
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("axiom", "rows"),
+    [
+        ("owl:equivalentClass", {"x:A": "_:", "x:B": "x:D", "x:C": "_:", "x:D": None, "x:E": None, "x:F": None}),
+        (
+            "rdfs:subClassOf",
+            {"x:A": "x:C", "x:B": ["x:A", "x:C"], "x:C": "x:A", "x:D": ["x:E", "_:"], "x:E": None, "x:F": "x:E"},
+        ),
+        ("owl:unionOf", {"x:A": None, "x:B": None, "x:C": None, "x:D": None, "x:E": "_:", "x:F": None}),
+        ("rdfs:domain", {"x:p": "_:", "x:q": "_:", "x:r": None}),
+        ("rdfs:range", {"x:p": ["x:A", "x:B"], "x:q": None, "x:r": None}),
+    ],
+)
+async def test_an_axiom_is_there_for_conditions_whatever_its_expression_has_become(
+    over_file: Open, axiom: str, rows: dict[str, Any]
+) -> None:
+    kind: dict[str, Any] = {"node_types": ["owl:ObjectProperty" if "x:p" in rows else "owl:Class"], "show": "id"}
+    questions: list[dict[str, Any]] = [
+        {"where": [f"{axiom} exists"]},
+        {"where": [f"{axiom} missing"]},
+        {"values": [axiom]},
+    ]
+    async with over_file(AXIOMS) as gateway:
+        there, missing, shown = [await gateway.search_entities(**kind, **one) for one in questions]
+        in_order = await gateway.search_entities(**kind, sort_by=axiom, limit=1)
+        grouped = await gateway.search_entities(**kind, group_by=axiom)
+    assert [row[0] for row in there.rows or ()] == [one for one, ends in rows.items() if ends is not None]
+    assert [row[0] for row in missing.rows or ()] == [one for one, ends in rows.items() if ends is None]
+    assert {row[0]: row[1] for row in shown.rows or ()} == rows
+    assert all(answer.complete for answer in (there, missing, shown, in_order, grouped))
+    without = [one for one, ends in rows.items() if ends is None]
+    assert [row for row in grouped.groups or () if row[0] is None] == ([[None, len(without)]] if without else [])
+
+
+async def test_that_an_axiom_is_there_is_in_no_description_and_no_list_of_values(over_file: Open) -> None:
+    async with over_file(AXIOMS) as gateway:
+        described = [(await gateway.describe_entity(one)).as_json() for one in ("x:A", "x:C", "x:E", "x:p")]
+        schema = (await gateway.describe_schema()).as_json()
+        literals = await gateway.search_entities(node_types=["owl:Class"], where=["any exists"], show="id")
+        shapes = (await gateway.describe_schema(node_types=["owl:Class"])).as_json()
+    assert not any(key.startswith(("owl:", "rdfs:")) for one in described for key in one)
+    assert list(schema["values"]) == ["rdfs:label"]
+    assert literals.rows == [["x:F"]]
+    assert shapes["shapes"]["owl:Class"]["predicates"]["owl:equivalentClass"][2] == "owl:Class, blank node"
+
+
+@pytest.mark.parametrize("kind", ["group_by", "where"])
+async def test_whether_edges_may_be_left_open_does_not_depend_on_earlier_calls(over_file: Open, kind: str) -> None:
+    asked = {"group_by": "x:p"} if kind == "group_by" else {"where": ["x:p exists"]}
+    axiom = restriction("owl:allValuesFrom x:D")
+    async with over_file(f"x:C a owl:Class ; rdfs:subClassOf {axiom} . x:D a owl:Class ; x:p x:C .") as gateway:
+        first = await gateway.call("search_entities", {"node_types": ["owl:Class"], **asked})
+        await gateway.bfs_query(["x:C"], 1)
+        again = await gateway.call("search_entities", {"node_types": ["owl:Class"], **asked})
+    assert first.as_json() == again.as_json()
