@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gateway import errors
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, Fault, GatewayError, InputError, counted, quoted
 from gateway.sparql.table import Overflow
-from gateway.traversal.gaps import cause_of
+from gateway.traversal.gaps import GapCollector, cause_of
 from tests.cases import check_each
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
@@ -91,3 +91,14 @@ def test_a_quoted_value_is_one_short_line_that_can_be_sent(value: object) -> Non
     assert len(text.splitlines()) == 1
     assert len(text) < QUOTE_LIMIT + 40
     assert text.encode()
+
+
+def test_everything_that_happened_by_one_cause_is_told_up_to_a_bound() -> None:
+    gaps = GapCollector()
+    told = []
+    for text in ("'Ahle' was not compared.", "'Ahle' was not compared.", "'Bede' was not compared", "x", "y", "z"):
+        gaps.add("endpoint_failed", ["https://example.org/a"], text)
+        told += [one.detail for one in gaps.entries]
+    assert told[0] == told[1] == "'Ahle' was not compared."
+    assert told[2] == "'Ahle' was not compared. 'Bede' was not compared."
+    assert told[-1] == "'Ahle' was not compared. 'Bede' was not compared. x. And 2 more of this kind."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal, get_args
 
 from gateway import messages
@@ -49,14 +50,14 @@ class GapCollector:
     """Collects what an answer lacks."""
 
     _ids: dict[Cause, set[Iri]] = field(default_factory=dict)
-    _details: dict[Cause, str] = field(default_factory=dict)
+    _details: dict[Cause, dict[str, None]] = field(default_factory=dict)
     _degrees: dict[Cause, dict[Iri, Degree]] = field(default_factory=dict)
 
     def add(self, cause: Cause, ids: Iterable[Iri], detail: str) -> None:
         """Add that something about these nodes is missing; nothing is added for no nodes."""
         if concerned := frozenset(ids):
             self._ids.setdefault(cause, set()).update(concerned)
-            self._details.setdefault(cause, detail)
+            self._details.setdefault(cause, {})[detail] = None
 
     def add_left_out(self, neighbourhoods: Mapping[Iri, Neighbourhood]) -> None:
         """Add the edges that are left out because a caller could not send one of their IDs back."""
@@ -92,10 +93,23 @@ class GapCollector:
     def entries(self) -> tuple[Gap, ...]:
         """The gaps, in the order of `CAUSES`."""
         return tuple(
-            Gap(cause, frozenset(self._ids[cause]), self._details[cause], self._degrees.get(cause, {}))
+            Gap(cause, frozenset(self._ids[cause]), _together(self._details[cause]), self._degrees.get(cause, {}))
             for cause in CAUSES
             if cause in self._ids
         )
+
+
+_DETAILS = 3
+"""Details of one cause that are told: an endpoint may fail in another way at each query."""
+
+
+def _together(details: Collection[str]) -> str:
+    """Return what happened by one cause, in one text."""
+    if len(details) == 1:
+        return next(iter(details))
+    told = [f"{detail.rstrip('.')}." for detail in islice(details, _DETAILS)]
+    told += [f"And {more:,} more of this kind."] if (more := len(details) - _DETAILS) > 0 else []
+    return " ".join(told)
 
 
 def cause_of(fault: Fault) -> Cause:
