@@ -306,10 +306,10 @@ class TopologyFilter:
             if name != "only_node_types":
                 warnings.append(messages.seed_stays(name, self._prefixes.in_prose(seed)))
         members, gaps = None, GapCollector()
+        for doubt in question.members.doubts:
+            gaps.add("endpoint_failed", topology.seeds, doubt)
         if question.members.is_of_members:
             members = await self._of_values(question, topology, removed, gaps, warnings)
-            for doubt in question.members.doubts:
-                gaps.add("endpoint_failed", topology.seeds, doubt)
         on_the_way = self._on_the_way(question, topology, removed, filters, members)
         if on_the_way:
             names = "only_node_types" if filters.only is not None else "where"

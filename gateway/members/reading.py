@@ -97,6 +97,10 @@ class MemberQuestion:
     doubts: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
 
+    def with_doubts(self, doubts: Iterable[str]) -> MemberQuestion:
+        """Return it with further doubts."""
+        return replace(self, doubts=tuple(dict.fromkeys([*self.doubts, *doubts])))
+
     @property
     def is_of_members(self) -> bool:
         """Whether the nodes that are asked about are told apart from others."""

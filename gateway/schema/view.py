@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, Self
 
@@ -81,6 +81,17 @@ class TermLookup:
 
     def __len__(self) -> int:
         return len(self._listed)
+
+    def with_terms(self, iris: Iterable[Iri]) -> TermLookup:
+        """Return a look-up of these terms too."""
+        return TermLookup(
+            self._kind,
+            (*self._terms, *(Term(iri, None) for iri in iris)),
+            self._prefixes,
+            comprehensive=self._comprehensive,
+            words=self._words,
+            unread=self._unread,
+        )
 
     @property
     def is_indexed(self) -> bool:
@@ -352,6 +363,10 @@ class SchemaView:
         for terms in (self.types, self.predicates):
             if not terms.is_indexed and len(terms) > FEW_FOR_A_THREAD:
                 await in_thread(call, partial(_indexed, terms))
+
+    def with_predicates(self, iris: Iterable[Iri]) -> SchemaView:
+        """Return look-ups of these predicates too, which the schema does not list."""
+        return replace(self, predicates=self.predicates.with_terms(iris))
 
     def unlisted(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
         """Return those types and predicates that the schema does not have."""

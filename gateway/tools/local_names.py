@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from gateway.errors import Fault, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hit, Iri, SearchTerms
 from gateway.members.expression_notes import says_edges_unseen
-from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView
 from gateway.terms.iri import OWL, is_sendable, local_name
 from gateway.terms.names import fold, words_of
@@ -48,35 +48,51 @@ async def with_local_name(
     return [iri for iri in candidates if found[iri].exists]
 
 
-async def learn_properties(
-    names: Iterable[str], known: SchemaView, store: GraphStore, schema_cache: SchemaCache, call: Call
-) -> bool:
-    """Add to the schema the properties with some local names of which class expressions alone may say edges.
+@dataclass(frozen=True, slots=True)
+class OtherProperties:
+    """The properties that are called by some local names, and that the schema does not know.
 
-    A server says of its properties which there are, and the schema which have edges in its triples.
+    Attributes:
+        iris: The properties, sorted.
+        doubts: Which names may have others.
+    """
+
+    iris: Sequence[Iri] = ()
+    doubts: tuple[str, ...] = ()
+
+
+async def other_properties(names: Iterable[str], known: SchemaView, store: GraphStore, call: Call) -> OtherProperties:
+    """Return the properties with some local names of which class expressions alone may say edges.
+
+    A server says of its properties which there are, and the schema which have edges in its triples. The schema does not
+    gain what is found here: nothing says that an expression names it.
 
     Args:
-        names: The local names.
+        names: The names that a call uses, of which IDs mean what they are.
         known: The schema.
         store: The graph.
-        schema_cache: Has the schema.
         call: The call that asks.
-
-    Returns:
-        Whether the schema has more predicates now.
     """
-    wanted = frozenset(map(fold, names))
-    if not (wanted and says_edges_unseen(store, known)):
-        return False
+    if not says_edges_unseen(store, known):
+        return _NO_OTHERS
+    wanted = {fold(name): name for name in names if not known.predicates.as_iris([name])}
+    if not wanted:
+        return _NO_OTHERS
     try:
         with call.tally.stage("schema"):
             listed = await store.of_types([f"{OWL}ObjectProperty"], call, at_most=_PROPERTIES)
     except Fault:
-        # The name is then unknown, as it was.
-        return False
-    found = {hit.iri for hit in listed.hits if is_sendable(hit.iri) and fold(local_name(hit.iri)) in wanted}
-    await schema_cache.observe((), sorted(found))
-    return bool(found)
+        listed = None
+    hits = () if listed is None else listed.hits
+    found = {hit.iri for hit in hits if is_sendable(hit.iri) and fold(local_name(hit.iri)) in wanted}
+    is_whole = listed is not None and not listed.truncated and listed.fault is None
+    # A name that nothing has is an error already.
+    doubtful = [] if is_whole else [name for name in wanted.values() if known.predicates.found(name)]
+    doubts = tuple(may_have_others(quoted(name)) for name in sorted(doubtful))
+    return OtherProperties(known.predicates.unlisted(found), doubts)
+
+
+_NO_OTHERS = OtherProperties()
 
 
 async def nearest_by_name(iri: Iri, prefixes: PrefixMap, store: GraphStore, call: Call) -> list[str]:
@@ -97,3 +113,13 @@ async def nearest_by_name(iri: Iri, prefixes: PrefixMap, store: GraphStore, call
     others = [hit for hit in hits if hit.iri != iri and is_sendable(hit.iri)]
     best = [one.hit for one in ranked(others, " ".join(words))[:_NEAREST]]
     return [f"{prefixes.in_prose(hit.iri)} ({quoted(hit.text)})" for hit in best]
+
+
+# --- sentences that a model reads ---
+
+
+def may_have_others(name: str) -> str:
+    """Return a doubt: a local name may be that of a property too of which only class expressions say edges."""
+    return (
+        f"Not all properties could be looked up, and another one may be called {name}. Write the ID of the predicate."
+    )

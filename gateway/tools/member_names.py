@@ -28,7 +28,7 @@ from gateway.terms.iri import TEXT_PREDICATES, walk_iri
 from gateway.terms.literals import language_order
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.entity_names import EntityNames
-from gateway.tools.local_names import learn_properties
+from gateway.tools.local_names import other_properties
 from gateway.tools.shapes import ShapeReader, ValueTerms
 
 _OPERATORS = frozenset(get_args(Operator))
@@ -43,7 +43,7 @@ class StepNames:
         others: Predicates that are neither, and that answers show as metadata.
         prefixes: The prefixes of IDs.
         may_lead_further: Whether class expressions that the schema does not know may say edges of any predicate.
-        unknown: Takes the names that are looked up and mean no predicate.
+        used: Takes the names that are looked up.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class StepNames:
         prefixes: PrefixMap,
         *,
         may_lead_further: bool = False,
-        unknown: set[str] | None = None,
+        used: set[str] | None = None,
     ) -> None:
         self._edges = edges
-        self._unknown = set() if unknown is None else unknown
+        self._used = set() if used is None else used
         self._may_lead_further = may_lead_further
         self._others = frozenset(others)
         self._values = values.by_name
@@ -78,8 +78,7 @@ class StepNames:
             else:
                 # What stands behind an ID is then the rest of a condition, and not its name.
                 self._known[name] = frozenset(self._edges.named(name) | self._values.named(name))
-            if not self._known[name]:
-                self._unknown.add(name)
+            self._used.add(name)
         return self._known[name]
 
     def is_id(self, name: str) -> bool:
@@ -179,22 +178,44 @@ class MemberNames:
         """
         if not arguments.asks_for_members:
             return NOTHING_ASKED
+        names: set[str] = set()
         # In a graph that is known whole, they are soon read, and tell a misspelt ID from others.
         values = await self._shapes.value_terms(known, call, only_known=not known.comprehensive)
         try:
-            return await self._read(arguments, known, values, call)
+            asked = await self._read(arguments, known, values, call, names)
         except GatewayError:
             # A name may be that of a predicate of literals, which are read when one is first named.
             values = await self._shapes.value_terms(known, call)
-        unknown: set[str] = set()
+        else:
+            return await self._with_others(asked, arguments, names, known, values, call)
         try:
-            return await self._read(arguments, known, values, call, unknown)
+            asked = await self._read(arguments, known, values, call, names)
         except GatewayError:
-            is_learnt = await learn_properties(unknown, known, self._store, self._schema_cache, call)
-            if not is_learnt and known.predicates.unread is None and known.types.unread is None:
+            others = await other_properties(names, known, self._store, call)
+            if not others.iris and known.predicates.unread is None and known.types.unread is None:
                 raise
-        known = await self._schema_cache.view(call, unknown_term=not is_learnt)
-        return await self._read(arguments, known, await self._shapes.value_terms(known, call), call)
+        else:
+            return await self._with_others(asked, arguments, names, known, values, call)
+        if not others.iris:
+            known = await self._schema_cache.view(call, unknown_term=True)
+            values = await self._shapes.value_terms(known, call)
+        asked = await self._read(arguments, known.with_predicates(others.iris), values, call)
+        return asked.with_doubts(others.doubts)
+
+    async def _with_others(
+        self,
+        asked: MemberQuestion,
+        arguments: MemberArguments,
+        names: Collection[str],
+        known: SchemaView,
+        values: ValueTerms,
+        call: Call,
+    ) -> MemberQuestion:
+        """Return what is asked where names are those of properties too that the schema does not know."""
+        others = await other_properties(names, known, self._store, call)
+        if others.iris:
+            asked = await self._read(arguments, known.with_predicates(others.iris), values, call)
+        return asked.with_doubts(others.doubts)
 
     async def _read(
         self,
@@ -202,7 +223,7 @@ class MemberNames:
         known: SchemaView,
         values: ValueTerms,
         call: Call,
-        unknown: set[str] | None = None,
+        used: set[str] | None = None,
     ) -> MemberQuestion:
         may_lead_further = says_edges_unseen(self._store, known)
         names = StepNames(
@@ -211,7 +232,7 @@ class MemberNames:
             self._others,
             self._prefixes,
             may_lead_further=may_lead_further,
-            unknown=unknown,
+            used=used,
         )
         reader = WalkReader(names, "where", union=True)
         read = read_conditions(arguments.where or (), reader)

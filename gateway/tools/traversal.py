@@ -24,7 +24,7 @@ from gateway.schema.view import SchemaView
 from gateway.settings.profile import Profile, asks_ahead
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap, listed_ids
-from gateway.tools.local_names import learn_properties, nearest_by_name
+from gateway.tools.local_names import nearest_by_name, other_properties
 from gateway.tools.member_names import MemberNames
 from gateway.tools.readers import IdReader
 from gateway.tools.steering_reader import SteeringReader
@@ -92,8 +92,8 @@ class Traverser:
         via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
         is_any = isinstance(arguments, BfsQuery)
         read = await self._id_reader.read("seeds", arguments.seeds, call, leaves_out=is_any)
-        known, filters, steering, notes = await self._names_read(arguments, len(read.iris), call)
-        members = await self._member_names.read(arguments, known, call)
+        known, filters, steering, notes, doubts = await self._names_read(arguments, len(read.iris), call)
+        members = (await self._member_names.read(arguments, known, call)).with_doubts(doubts)
         seeds, steering = _merged(read.iris, steering, arguments)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
@@ -184,8 +184,8 @@ class Traverser:
 
     async def _names_read(
         self, arguments: TraversalArguments, seeds: int, call: Call
-    ) -> tuple[SchemaView, Filters, Steering, list[str]]:
-        """Return what filters mean and which edges to follow, by which schema, with warnings.
+    ) -> tuple[SchemaView, Filters, Steering, list[str], Sequence[str]]:
+        """Return what filters mean and which edges to follow, by which schema, with warnings and doubts.
 
         A misspelt name fails here, before the graph is asked for anything.
 
@@ -193,19 +193,21 @@ class Traverser:
             InputError: A name matches nothing.
             Fault: A name matches nothing, and not all names could be read.
         """
-        known = await self._schema_cache.view(call, may_be_old=True)
+        listed = await self._schema_cache.view(call, may_be_old=True)
+        names = self._steering_reader.names_of(arguments.only_predicates or ())
+        others = await other_properties(names, listed, self._store, call)
+        known = listed.with_predicates(others.iris) if others.iris else listed
         try:
             filters = resolve(arguments, known, leaves_out=False)
             steering, notes = self._steering_reader.read(arguments, seeds, known)
         except GatewayError:
-            names = self._steering_reader.names_of(arguments.only_predicates or ())
-            await learn_properties(names, known, self._store, self._schema_cache, call)
-            known = await self._schema_cache.view(call, unknown_term=True)
+            listed = await self._schema_cache.view(call, unknown_term=True)
+            known = listed.with_predicates(others.iris) if others.iris else listed
             filters = resolve(arguments, known)
             steering, notes = self._steering_reader.read(arguments, seeds, known, leaves_out=True)
         if any(steering.lists):
             filters = replace(filters, has_details=False)
-        return known, filters, steering, notes
+        return known, filters, steering, notes, others.doubts
 
     def _other_way(self, seed: Iri, steering: Steering, other: EdgeSelection, degree: Degree) -> str:
         """Return a warning: a seed has edges in the direction that was not asked for."""

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from gateway.errors import InputError
 from gateway.settings.endpoint import EngineName
 from gateway.tools.imports import IMPORTED_WITHOUT_IRI
 from tests.blank_nodes.small_endpoint import answers, in_file, served
@@ -348,6 +349,50 @@ async def test_local_names_without_a_prefix_are_those_of_properties_and_classes_
     assert [edge.subject for edge in found.edges] == [f"http://pizza.org/#{pizza}"]
     # Of predicates that expressions alone have, the schema does not know.
     assert any("under predicates of its own" in text for text in found.warnings or ())
+
+
+_PARTS: Final = """@prefix y: <http://e.org/y/> . x:part a owl:ObjectProperty . y:part a owl:ObjectProperty .
+    y:unused a owl:ObjectProperty . x:a a owl:Class ; x:part x:b . x:b a owl:Class . x:c a owl:Class ;
+    rdfs:subClassOf [ a owl:Restriction ; owl:onProperty y:part ; owl:someValuesFrom x:b ] ."""
+"""Two properties with one local name, of which expressions alone have the second."""
+
+
+async def test_a_local_name_means_properties_too_that_expressions_alone_have() -> None:
+    kind: dict[str, Any] = {"node_types": ["owl:Class"], "show": "id"}
+    async with served(_OWL + _PARTS) as (gateway, _):
+        found = await gateway.search_entities(**kind, where=["part exists"])
+        none = await gateway.search_entities(**kind, where=["part missing"])
+        with pytest.raises(InputError, match="'part' fits 2 predicates"):
+            await gateway.search_entities(**kind, values=["part"])
+        around = await gateway.bfs_query(["x:b"], 1, only_predicates=["part"])
+        by_id = await gateway.search_entities(**kind, where=["x:part exists"])
+    assert (found.rows, none.rows, by_id.rows) == ([["x:a"], ["x:c"]], [["x:b"]], [["x:a"]])
+    assert {edge.subject for edge in around.edges} == {"x:a", "x:c"}
+    for answer in (found, none, around):
+        assert answer.complete
+        assert any("several predicates, and all are meant" in text for text in answer.warnings or ())
+
+
+async def test_no_answer_is_complete_where_properties_that_a_name_may_mean_could_not_be_looked_up() -> None:
+    def refuses(query: str) -> bool:
+        return "VALUES?t{<http://www.w3.org/2002/07/owl#ObjectProperty>}" in query
+
+    async with served(_OWL + _PARTS, refuses=refuses) as (gateway, _):
+        found = await gateway.search_entities(node_types=["owl:Class"], where=["part exists"], show="id")
+        around = await gateway.bfs_query(["x:b"], 1, only_predicates=["part"])
+        by_id = await gateway.bfs_query(["x:b"], 1, only_predicates=["x:part"])
+    assert (found.complete, around.complete, by_id.complete) == (False, False, True)
+    assert any("another one may be called 'part'" in gap.detail for gap in around.incomplete or ())
+
+
+async def test_a_property_that_was_looked_up_and_that_nothing_uses_is_no_predicate_of_the_schema() -> None:
+    async with served(_OWL + _PARTS) as (gateway, _):
+        before = (await gateway.describe_schema()).predicates
+        answer = await gateway.search_entities(node_types=["owl:Class"], where=["unused exists"])
+        around = await gateway.bfs_query(["x:b"], 1, only_predicates=["unused"])
+        after = (await gateway.describe_schema()).predicates
+    assert (answer.rows, around.edges) == ([], [])
+    assert before == after
 
 
 async def test_what_may_be_the_name_of_a_node_that_was_not_compared_leaves_no_answer_complete() -> None:
