@@ -346,7 +346,10 @@ class FlowControl:
         """Wait until a request may be sent, have the call pay for it, and note how the block ends that sends it."""
         await self._breaker.admit(probe, call.deadline)
         async with self.turn(call.deadline, call.requester):
-            self._check_worth(call.deadline)
+            enough = min(_ENOUGH_SECONDS, 2 * self.quota.typical_seconds)
+            if self.quota.is_limited and call.deadline.seconds_left < enough:
+                # It would most likely be given up before it is answered, and be charged all the same.
+                raise self._too_late()
             call.spend_request()
             try:
                 yield
@@ -417,11 +420,6 @@ class FlowControl:
                 request.answered(failed=True)
                 raise
 
-    def _check_worth(self, deadline: Deadline) -> None:
-        """Raise where a request would most likely be given up before it is answered, and be charged all the same."""
-        if self.quota.is_limited and deadline.seconds_left < min(_ENOUGH_SECONDS, 2 * self.quota.typical_seconds):
-            raise self._too_late()
-
     def _too_late(self) -> DeadlinePassed:
         """Return the error of a call whose time was up before it was answered; where requests are counted, with a time.
 
@@ -442,12 +440,12 @@ class FlowControl:
         self._answered_at = self.clock()
         self._answered_in_turn += 1
         if self._answered_in_turn >= self.at_once and self.at_once < self._most_at_once:
-            self._turns.total = self.at_once + 1
+            self._turns.resize(self.at_once + 1)
             self._answered_in_turn = 0
 
     def failed(self, fault: Fault) -> None:
         """Note a fault: a server that wants fewer requests gets half as many at once."""
         self._breaker.failed(fault)
         if isinstance(fault, Throttled):
-            self._turns.total = max(1, self.at_once // 2)
+            self._turns.resize(max(1, self.at_once // 2))
             self._answered_in_turn = 0

@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import count, islice
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
 from gateway.graph.call import Requester
@@ -44,24 +44,20 @@ class Limiter(ABC, Generic[AnyRequester]):
         total: Slots in all.
 
     Attributes:
+        total: Slots in all.
         in_use: Slots that are held; more than `total` for a while, if that was lowered.
     """
 
     def __init__(self, total: int) -> None:
         self.in_use = 0
-        self._total = total
+        self.total = total
         self._numbers = count()
         # By requester, each requester's first request first; no queue is empty.
         self._queues: dict[AnyRequester, deque[_Request]] = {}
 
-    @property
-    def total(self) -> int:
-        """Slots in all."""
-        return self._total
-
-    @total.setter
-    def total(self, total: int) -> None:
-        self._total = total
+    def resize(self, total: int) -> None:
+        """Have another number of slots in all, and grant those that are free now."""
+        self.total = total
         self._grant()
 
     @property
@@ -96,7 +92,7 @@ class Limiter(ABC, Generic[AnyRequester]):
     def release(self, requester: AnyRequester) -> None:
         """Give a slot back, to the next that waits."""
         self.in_use -= 1
-        self._released(requester)
+        self._changed(requester, -1)
         self._grant()
 
     def _grant(self) -> None:
@@ -109,7 +105,7 @@ class Limiter(ABC, Generic[AnyRequester]):
             if not turn.cancelled():
                 turn.set_result(None)
                 self.in_use += 1
-                self._granted(requester)
+                self._changed(requester, 1)
 
     def _leave(self, requester: AnyRequester, request: _Request) -> None:
         queue = self._queues.get(requester, deque())
@@ -123,12 +119,8 @@ class Limiter(ABC, Generic[AnyRequester]):
         """Return the one requester whose first request is next; none where no slot is free for those that wait."""
 
     @abstractmethod
-    def _granted(self, requester: AnyRequester) -> None:
-        """Note that a requester holds one slot more."""
-
-    @abstractmethod
-    def _released(self, requester: AnyRequester) -> None:
-        """Note that a requester holds one slot less."""
+    def _changed(self, requester: AnyRequester, by: Literal[1, -1]) -> None:
+        """Note that a requester holds one slot more, or one less."""
 
 
 LONG_SECONDS: Final = 0.25
@@ -152,10 +144,6 @@ class _Share:
 
     def at(self, now: float) -> float:
         return self.seconds + self.held * (now - self.since)
-
-    def change(self, by: int, now: float) -> None:
-        self.seconds, self.since = self.at(now), now
-        self.held += by
 
 
 class LeastServedLimiter(Limiter[Requester]):
@@ -183,75 +171,8 @@ class LeastServedLimiter(Limiter[Requester]):
 
     async def acquire(self, requester: Requester) -> None:
         """Wait for a slot, and hold it until `release`; a wait that is cancelled holds none."""
-        self._shares.setdefault(requester, _Share(since=self._clock()))
-        self._note_short(requester)
-        await super().acquire(requester)
-
-    def forgive(self, requester: Requester, seconds: float) -> None:
-        """Do not count some seconds for which a requester held a slot: it waited there for something else."""
-        self._shares[requester].seconds -= seconds
-
-    def _granted(self, requester: Requester) -> None:
-        self._grants += 1
-        self._shares[requester].latest = self._grants
-        self._change(requester, 1)
-
-    def _released(self, requester: Requester) -> None:
-        self._change(requester, -1)
-
-    def _change(self, requester: Requester, slots: int) -> None:
-        share = self._shares[requester]
-        share.change(slots, self._clock())
-        (self._holding.add if share.held else self._holding.discard)(requester)
-
-    def _grant(self) -> None:
-        super()._grant()
-        self._wake_later()
-
-    def _wake_later(self) -> None:
-        """Grant again when there may be no short requester any more, if a free slot is left to these until then."""
-        if self._wake is not None:
-            self._wake.cancel()
-            self._wake = None
-        if self.in_use < self._total and self._queues and self._latest_short:
-            seconds = max(self._latest_short.values()) + PRESENT_SECONDS - self._clock()
-            self._wake = asyncio.get_running_loop().call_later(max(seconds, 0.0), self._grant)
-
-    def _next(self) -> Sequence[Requester]:
-        if self.in_use >= self._total or not self._queues:
-            return ()
         now = self._clock()
-        may_have = [*self._eligible(now)]
-        if not may_have:
-            return ()
-        if self._grants % EVERY == EVERY - 1:
-            return [min(may_have, key=self._came)]
-        return [min(may_have, key=lambda requester: self._served(requester, now))]
-
-    def _served(self, requester: Requester, now: float) -> tuple[float, int, int]:
-        """Return what a requester has had; of equals, the one goes first whose latest slot is longest ago."""
-        share = self._shares[requester]
-        return (share.at(now), share.latest, self._came(requester))
-
-    def _came(self, requester: Requester) -> int:
-        return self._queues[requester][0].number
-
-    def _eligible(self, now: float) -> Iterable[Requester]:
-        """Return the requesters that wait and may have a free slot."""
-        by_long = sum(self._shares[requester].held for requester in self._holding if self._is_long(requester, now))
-        for requester in self._queues:
-            if (
-                by_long < max(1, self._total - 1)
-                or not self._is_long(requester, now)
-                or not self._others(requester, now)
-            ):
-                yield requester
-
-    def _is_long(self, requester: Requester, now: float) -> bool:
-        return self._shares[requester].at(now) >= LONG_SECONDS
-
-    def _note_short(self, requester: Requester) -> None:
-        now = self._clock()
+        self._shares.setdefault(requester, _Share(since=now))
         self._latest_short.pop(requester, None)
         if not self._is_long(requester, now):
             self._latest_short[requester] = now
@@ -259,6 +180,60 @@ class LeastServedLimiter(Limiter[Requester]):
             if now - asked < PRESENT_SECONDS:
                 break
             del self._latest_short[other]
+        await super().acquire(requester)
+
+    def forgive(self, requester: Requester, seconds: float) -> None:
+        """Do not count some seconds for which a requester held a slot: it waited there for something else."""
+        self._shares[requester].seconds -= seconds
+
+    def _changed(self, requester: Requester, by: Literal[1, -1]) -> None:
+        share, now = self._shares[requester], self._clock()
+        share.seconds, share.since = share.at(now), now
+        share.held += by
+        if by > 0:
+            self._grants += 1
+            share.latest = self._grants
+        (self._holding.add if share.held else self._holding.discard)(requester)
+
+    def _grant(self) -> None:
+        super()._grant()
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        # A free slot that is left to short requesters is granted when there may be none any more.
+        if self.in_use < self.total and self._queues and self._latest_short:
+            seconds = max(self._latest_short.values()) + PRESENT_SECONDS - self._clock()
+            self._wake = asyncio.get_running_loop().call_later(max(seconds, 0.0), self._grant)
+
+    def _next(self) -> Sequence[Requester]:
+        if self.in_use >= self.total or not self._queues:
+            return ()
+        now = self._clock()
+        may_have = [*self._eligible(now)]
+        if not may_have:
+            return ()
+        if self._grants % EVERY == EVERY - 1:
+            return [min(may_have, key=lambda requester: self._queues[requester][0].number)]
+        return [min(may_have, key=lambda requester: self._served(requester, now))]
+
+    def _served(self, requester: Requester, now: float) -> tuple[float, int, int]:
+        """Return what a requester has had; of equals, the one goes first whose latest slot is longest ago."""
+        share = self._shares[requester]
+        return (share.at(now), share.latest, self._queues[requester][0].number)
+
+    def _eligible(self, now: float) -> Iterable[Requester]:
+        """Return the requesters that wait and may have a free slot."""
+        by_long = sum(self._shares[requester].held for requester in self._holding if self._is_long(requester, now))
+        for requester in self._queues:
+            if (
+                by_long < max(1, self.total - 1)
+                or not self._is_long(requester, now)
+                or not self._others(requester, now)
+            ):
+                yield requester
+
+    def _is_long(self, requester: Requester, now: float) -> bool:
+        return self._shares[requester].at(now) >= LONG_SECONDS
 
     def _others(self, requester: Requester, now: float) -> bool:
         """Return whether there are short requesters beside a long one."""
@@ -285,21 +260,16 @@ class RoundRobinLimiter(Limiter[Hashable]):
         self._held: Counter[Hashable] = Counter()
 
     def _next(self) -> Sequence[Hashable]:
+        if self.in_use >= self.total:
+            return ()
+        most = self.total if self._most_each is None else self._most_each
         # The queues are in the order of the next round.
-        return [*islice(filter(self._may_have_slot, self._queues), 1)]
+        return [*islice((one for one in self._queues if self._held[one] < most), 1)]
 
-    def _may_have_slot(self, requester: Hashable) -> bool:
-        if self.in_use >= self._total:
-            return False
-        return self._most_each is None or self._held[requester] < self._most_each
-
-    def _granted(self, requester: Hashable) -> None:
-        self._held[requester] += 1
-        if requester in self._queues:
-            # Behind all others, for the next round.
-            self._queues[requester] = self._queues.pop(requester)
-
-    def _released(self, requester: Hashable) -> None:
-        self._held[requester] -= 1
+    def _changed(self, requester: Hashable, by: Literal[1, -1]) -> None:
+        self._held[requester] += by
         if not self._held[requester]:
             del self._held[requester]
+        elif by > 0 and requester in self._queues:
+            # Behind all others, for the next round.
+            self._queues[requester] = self._queues.pop(requester)

@@ -140,7 +140,7 @@ class Quota:
 
     async def wait(self, deadline: Deadline) -> None:
         """Wait until a request may be sent; where that would take too long, raise at once, as `check` does."""
-        while (wait := self.seconds_to_wait()) > 0:
+        while (wait := self._wait(self._state())) > 0:
             self.check(deadline)
             await self._sleep(max(wait, _SHORTEST_SLEEP))
 

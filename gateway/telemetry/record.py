@@ -120,12 +120,6 @@ _COUNTS = ("queries", "retries", "rows", "bytes", "cache_hits", "cache_misses", 
 """The counts of a record, in the order of its line."""
 
 
-def log_record(record: Record) -> None:
-    """Log the record of a call, as a line and as fields for a log that is structured."""
-    if _log.isEnabledFor(logging.INFO):
-        _log.info("%s", line_of(record), extra={FIELDS: fields_of(record)})
-
-
 def line_of(record: Record) -> str:
     """Return a record as `key=value` pairs: always the same keys, no blank in a value, without the queries."""
     pairs = {**fields_of(record), "causes": ",".join(record.causes)}
@@ -179,8 +173,13 @@ def collecting_records() -> Iterator[Collected]:
         _COLLECTED.reset(token)
 
 
-def collect(record: Record) -> None:
-    """Give a record to the block that collects here, if there is one."""
+def publish(record: Record) -> None:
+    """Log the record of a call, as a line and as fields for a log that is structured, and give it to whoever collects.
+
+    That is the block that collects here, if there is one.
+    """
+    if _log.isEnabledFor(logging.INFO):
+        _log.info("%s", line_of(record), extra={FIELDS: fields_of(record)})
     if (collected := _COLLECTED.get()) is not None:
         collected.records.append(record)
 

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
-from gateway.telemetry.record import Milliseconds, Outcome, Record, Sent, Stage, collect, log_query, log_record
+from gateway.telemetry.record import Milliseconds, Outcome, Record, Sent, Stage, log_query, publish
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -81,13 +81,6 @@ class QueryTimer:
     _sent_at: float = field(default=0.0, init=False)
     _query: _RunningQuery | None = field(default=None, init=False)
 
-    def __enter__(self) -> Self:
-        self._begin_wait()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end_wait()
-
     @contextmanager
     def sending(self) -> Iterator[None]:
         """Count one sending of the query, and the fault that ends the block."""
@@ -104,7 +97,7 @@ class QueryTimer:
             if self._is_waiting:
                 query.ms = _milliseconds(self._clock() - self._sent_at)
             # A pause before a retry follows, or the end.
-            self._begin_wait()
+            self.wait()
             raise
         finally:
             log_query(query.frozen(), again=query.again)
@@ -116,19 +109,21 @@ class QueryTimer:
         if self._query is not None:
             self._query.bytes = size
             self._query.ms = _milliseconds(self._clock() - self._sent_at)
-        self._end_wait()
+        self.end_wait()
 
     def decoded(self, rows: int) -> None:
         """Count the rows of the answer."""
         if self._query is not None:
             self._query.rows = rows
 
-    def _begin_wait(self) -> None:
+    def wait(self) -> None:
+        """Note that the query waits for its answer, or for its turn, unless it does so already."""
         if not self._is_waiting:
             self._is_waiting = True
             self._waiting.begin()
 
-    def _end_wait(self) -> None:
+    def end_wait(self) -> None:
+        """Note that it waits no longer."""
         if self._is_waiting:
             self._is_waiting = False
             self._waiting.end()
@@ -189,9 +184,15 @@ class Tally:
         finally:
             self._waiting.end()
 
-    def query_timer(self, template: str, sparql: str) -> QueryTimer:
-        """Return the timer of one query."""
-        return QueryTimer(template, sparql, self._clock, self._waiting, self._queries, self.with_queries)
+    @contextmanager
+    def query_timer(self, template: str, sparql: str) -> Iterator[QueryTimer]:
+        """Time one query in the block."""
+        timer = QueryTimer(template, sparql, self._clock, self._waiting, self._queries, self.with_queries)
+        timer.wait()
+        try:
+            yield timer
+        finally:
+            timer.end_wait()
 
     def answered(self, *, complete: bool, causes: Iterable[str] = ()) -> Record:
         """Return the record of an answered call, and log it."""
@@ -225,8 +226,7 @@ class Tally:
             ),
             sent=tuple(query.frozen() for query in self._queries) if self.with_queries else (),
         )
-        log_record(record)
-        collect(record)
+        publish(record)
         return record
 
 
@@ -270,8 +270,9 @@ def span(name: str, attributes: Attributes, *, to_endpoint: bool = False) -> Ite
         attributes: Facts that are known before.
         to_endpoint: Whether the block asks an endpoint and waits for it.
     """
-    api = _api()
-    if api is None:
+    api: Any = sys.modules.get(_API)
+    # Where this process has not set tracing up, there is no provider.
+    if api is None or isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
         yield _NO_SPAN
         return
     tracer = api.get_tracer(_TRACER)
@@ -296,9 +297,3 @@ def trace_ids() -> dict[str, str]:
     if not context.is_valid:
         return {}
     return {"trace_id": f"{context.trace_id:032x}", "span_id": f"{context.span_id:016x}"}
-
-
-def _api() -> Any:
-    """Return the API of tracing if this process has set it up, else None."""
-    api = sys.modules.get(_API)
-    return None if api is None or isinstance(api.get_tracer_provider(), api.ProxyTracerProvider) else api

@@ -122,33 +122,26 @@ class _Output(io.RawIOBase):
         super().__init__()
         self._deadline = deadline
         self._max_bytes = max_bytes
-        self._chunks = bytearray()
-        self._stopped = threading.Event()
+        self.chunks = bytearray()
+        self.stopped = threading.Event()
         self.too_long = False
-
-    def stop(self) -> None:
-        self._stopped.set()
 
     def writable(self) -> bool:
         return True
 
     def check(self) -> None:
         """Raise `_StoppedError` if nobody waits for more."""
-        if self._stopped.is_set() or self._deadline.seconds_left <= 0:
+        if self.stopped.is_set() or self._deadline.seconds_left <= 0:
             raise _StoppedError
 
     def write(self, data: Buffer, /) -> int:
         self.check()
         view = memoryview(data)
-        if len(self._chunks) + view.nbytes > self._max_bytes:
+        if len(self.chunks) + view.nbytes > self._max_bytes:
             self.too_long = True
             raise _StoppedError
-        self._chunks += view
+        self.chunks += view
         return view.nbytes
-
-    @property
-    def body(self) -> bytes:
-        return bytes(self._chunks)
 
 
 class InProcess:
@@ -234,14 +227,14 @@ class InProcess:
         except TimeoutError as error:
             raise deadline_passed() from error
         finally:
-            output.stop()
+            output.stopped.set()
 
     def _written(self, query: str, output: _Output) -> bytes:
         # No name holds the results: they must end in this thread, and a logged traceback would keep them.
         cast("pyoxigraph.QuerySolutions", self._engine.query(query)).serialize(
             cast("IO[bytes]", output), pyoxigraph.QueryResultsFormat.JSON
         )
-        return output.body
+        return bytes(output.chunks)
 
     def _texts(self, query: str, keeps: Callable[[str], bool], output: _Output) -> TextRows:
         rows = FirstRows(self._max_text_bytes, output.check)

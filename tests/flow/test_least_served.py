@@ -234,7 +234,7 @@ async def _played(steps: Sequence[Step]) -> None:
             assert task is not None
             task.cancel()
         elif what == "total":
-            limiter.total = number
+            limiter.resize(number)
         elif what == "wait":
             room.clock.now += number / 10
         await settled()

@@ -186,7 +186,7 @@ async def _played(steps: Sequence[Step], most_each: int | None) -> None:
             assert task is not None
             task.cancel()
         elif what == "total":
-            limiter.total = number
+            limiter.resize(number)
         elif what == "settle":
             await settled()
             _check(room, most_each)
