@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, filterfalse
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from gateway.errors import DeadlinePassed, Fault, QueryRefused, Throttled
 from gateway.flow.control import BatchSize
@@ -90,7 +90,7 @@ class BatchedQuery(Generic[Key, Answer]):
 
     def run(
         self, keys: Iterable[Key], call: Call, on_answers: Callable[[Mapping[Key, Answer]], None] | None = None
-    ) -> Awaitable[dict[Key, Answer]]:
+    ) -> Coroutine[Any, Any, dict[Key, Answer]]:
         """Ask about all keys, several batches at once; a fault ends up in the marks of its keys.
 
         `on_answers` receives the answers that come once the last batch has been sent.
@@ -185,9 +185,9 @@ class _Run(Generic[Key, Answer]):
         Raises:
             DeadlinePassed: The time was not enough to look at them.
         """
-        if not keys:
-            return {}
         beside = self.query.beside
+        if not keys or not (beside or doubtful):
+            return {}
         rewritten = await self.query.client.rewritten(chain(beside, _iris_of(doubtful)), self.call)
         answers: dict[Key, Answer] = {}
         if rewritten and (odd := next((iri for iri in beside if iri in rewritten), None)) is not None:

@@ -8,7 +8,7 @@ import logging
 import math
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -44,7 +44,6 @@ from gateway.sparql.tsv_rows import decode_tsv
 from gateway.telemetry.tally import QueryTimer
 from gateway.transport.base import (
     Beside,
-    Format,
     InFormats,
     InWays,
     OverGraphs,
@@ -160,9 +159,11 @@ class SparqlClient:
 
     Attributes:
         query_rows: Rows that one query may return.
+        is_remote: Whether the engine is reached over a network; its graph may be of any size.
         flow: The endpoint's flow control.
         remembered: What the graph has and has not, as it said.
         kept: What earlier processes found out about the endpoint.
+        rewritten: Returns those of some IRIs that no query can ask for, and why; see `RewrittenIris`.
     """
 
     def __init__(
@@ -173,13 +174,14 @@ class SparqlClient:
         detector: EngineDetector | None = None,
         kept: KeptFacts | None = None,
     ) -> None:
-        self.query_rows = self._own_query_rows = profile.limits.query_rows
+        most = profile.limits.query_rows
+        self.query_rows = self._own_query_rows = most if detector is None else min(most, detector.query_rows)
         self.flow = flow
         self.kept = kept or KeptFacts(None, profile.cache, time.time)
         self.remembered = Remembered(self.kept, flow.clock)
         self._transport = transport
         # The check of a protocol takes as long as the search of a small graph.
-        self._is_remote = isinstance(transport, Remote)
+        self.is_remote = isinstance(transport, Remote)
         self._over_all_graphs: Transport | None = None
         self._detector = detector
         self._formats = FormatChoice(profile.endpoint.format)
@@ -191,9 +193,9 @@ class SparqlClient:
         self._takes_queries: bool | None = None
         self._trying = asyncio.Lock()
         # Of a graph in this process, what is hidden was never loaded.
-        policy = policy_of(profile) if self._is_remote else None
+        policy = policy_of(profile) if self.is_remote else None
         self._policy = None if policy is None else EndpointPolicy(policy, flow.clock)
-        self._rewritten = RewrittenIris(self)
+        self.rewritten = RewrittenIris(self).faults
         self._taken_over = ""
         self._take_over_row_cap()
 
@@ -203,14 +205,9 @@ class SparqlClient:
         return self._policy is not None
 
     @property
-    def is_remote(self) -> bool:
-        """Whether the engine is reached over a network; its graph may be of any size."""
-        return self._is_remote
-
-    @property
     def gives_texts(self) -> bool:
         """Whether `texts` can be asked: the engine is in this process."""
-        return not self._is_remote and isinstance(self._transport, WithTexts)
+        return not self.is_remote and isinstance(self._transport, WithTexts)
 
     @property
     def service_description(self) -> str:
@@ -229,7 +226,7 @@ class SparqlClient:
         It is the engine, and how queries ask for the row that proves the end of an answer.
         """
         engine = None if self._detector is None else self._detector.engine
-        return None if engine is None else f"{engine} {self._first_proof_at(engine)}"
+        return None if engine is None else f"{engine} {self._first_proof(engine)}"
 
     async def engine(self, call: Call) -> EngineName:
         """Return the engine behind the endpoint; `unknown` where it was not recognised."""
@@ -285,7 +282,7 @@ class SparqlClient:
         Raises:
             Fault: The endpoint did not give a whole answer.
         """
-        if self._detector is not None:
+        if self.is_remote and self._detector is not None:
             with call.tally.waiting():
                 await self._detector.detect(call)
             self.query_rows = min(self.query_rows, self._detector.query_rows)
@@ -406,7 +403,7 @@ class SparqlClient:
 
     async def _proven(self, asked: _Asked, call: Call) -> tuple[Table, AnswerCut | None]:
         """Ask by one proof of the end after the other until one holds; return the rows and why some may be missing."""
-        name, first = asked.text.name, self._first_proof(asked.text)
+        name, first = asked.text.name, self._first_proof(self._recognised) if asked.text.end == "sentinel" else "none"
         tested: list[Proof] = []
         while (proof := self._proofs.of(name, first, tested)) not in {"none", "counted"}:
             came = await self._with_sentinel(asked, proof, call)
@@ -515,13 +512,13 @@ class SparqlClient:
         # There may be many, and one is enough.
         return bool(rows.part()[0]) or bool(rows.whole())
 
-    def _first_proof(self, text: template.Template) -> Sentinel:
-        """Return how a query asks for the row that proves the end, as long as nothing speaks against it."""
-        if text.end != "sentinel":
-            return "none"
-        return self._first_proof_at("unknown" if self._detector is None else self._detector.recognised.engine)
+    @property
+    def _recognised(self) -> EngineName:
+        """The engine as far as it is known by now."""
+        return "unknown" if self._detector is None else self._detector.recognised.engine
 
-    def _first_proof_at(self, engine: EngineName) -> Sentinel:
+    def _first_proof(self, engine: EngineName) -> Sentinel:
+        """Return how an engine is asked for the row that proves the end, as long as nothing speaks against it."""
         if self._pinned != "auto":
             return self._pinned
         # Nothing can be cut off an answer in this process. What sorts does so by the standard (SPARQL 1.1 Query, 15.1).
@@ -576,7 +573,8 @@ class SparqlClient:
             if not isinstance(transport, WithBindings):
                 raise QueryRefused("Nothing can be bound beside a query in this process.")
             return await self._decoded(partial(transport.select_bound, asked.bindings), decode, asked, call, timer)
-        if self._format_for(asked) == "json" or not isinstance(transport, InFormats):
+        wanted = self._formats.of(asked.text, self._recognised, is_proven=asked.is_proven) if self.is_remote else "json"
+        if wanted == "json" or not isinstance(transport, InFormats):
             return await self._decoded(transport.select, decode, asked, call, timer)
         with contextlib.suppress(WrongFormat):
             lines = partial(decode_tsv, iris=asked.text.iris)
@@ -585,10 +583,6 @@ class SparqlClient:
         came = await self._decoded(transport.select, decode, asked, call, timer)
         self._formats.refuse_tsv(asked.text)
         return came
-
-    def _format_for(self, asked: _Asked) -> Format:
-        engine = self._detector.recognised.engine if self._detector is not None else "unknown"
-        return self._formats.of(asked.text, engine, is_proven=asked.is_proven)
 
     async def _decoded(
         self, select: _Select, decode_body: _Decode, asked: _Asked, call: Call, timer: QueryTimer
@@ -670,17 +664,13 @@ class SparqlClient:
     @property
     def doubts_escapes(self) -> bool:
         """Whether the engine may read an IRI with an escape as another one: one that nothing names may decode it."""
-        return self.is_remote and (self._detector is None or self._detector.recognised.engine == "unknown")
+        return self.is_remote and self._recognised == "unknown"
 
     def send_by(self, way: Literal["post", "direct"]) -> bool:
         """Send queries in a way from now on; return whether that is a change."""
         if isinstance(self._over_all_graphs, InWays):
             self._over_all_graphs.send_by(way)
         return isinstance(self._transport, InWays) and self._transport.send_by(way)
-
-    async def rewritten(self, iris: Iterable[str], call: Call) -> Mapping[str, Fault]:
-        """Return those of the IRIs that no query can ask for, and why; see `RewrittenIris`."""
-        return await self._rewritten.faults(iris, call)
 
     async def close(self) -> None:
         """Close the transport."""

@@ -347,7 +347,7 @@ class EvidenceReader:
             return {edge: Evidence(mark=Mark(fault)) for edge in edges}
         answers = [await self._one_way(name, edges, call, among=ways) for name in ways]
         for name, answer in zip(ways, answers, strict=True):
-            if WAYS[name].is_wikibase:
+            if WAYS[name].is_wikibase and self._value_nodes.are_there:
                 await self._refine(answer.values(), call)
         if with_blank is not None:
             with_blank.update(edge for answer in answers for edge, one in answer.items() if one.has_blank)
@@ -377,7 +377,7 @@ class EvidenceReader:
         self, name: EvidenceWay, edges: Sequence[Edge], call: Call, *, among: Collection[EvidenceWay]
     ) -> Mapping[Edge, EdgeStatements]:
         way = WAYS[name]
-        given: dict[str, Parameter] = {**way.parameters, **self._graphs(name)}
+        given: dict[str, Parameter] = {**way.parameters, **(self._graphs(name) if way.over_graphs else {})}
         if "statements" not in among and "stated_by" in given:
             # No other way returns them.
             given["stated_by"] = ()
@@ -394,8 +394,6 @@ class EvidenceReader:
 
     def _graphs(self, name: EvidenceWay) -> Mapping[str, Parameter]:
         """Return the parameters of the templates that look into named graphs."""
-        if not WAYS[name].over_graphs:
-            return {}
         asked = self._in_use.asked_graphs
         given: dict[str, Parameter] = {"any_graph": not asked, "asked": asked}
         if name == "named_graphs":

@@ -23,7 +23,7 @@ from gateway.graph.values import (
 )
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import VALUE_MARK, IdentitySettings, RoleSettings
-from gateway.sparql.batches import Answer, BatchedQuery, BatchReader, about_nodes
+from gateway.sparql.batches import Answer, BatchedQuery, BatchReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import (
@@ -56,6 +56,8 @@ class NamePredicates:
     Attributes:
         names: Predicates of the display name, the best first.
         synonyms: Predicates of further names, without those of names.
+        all: Both, the names first.
+        walks: Those of them, and of the descriptions, that are walks, as queries are given them.
         codes: Predicates of notations, codes and identifiers, whose values are found where they are typed whole.
         languages: The languages of names, the commonest first.
         descriptions: Walks to descriptions one step away.
@@ -65,19 +67,12 @@ class NamePredicates:
     def __init__(self, roles: RoleSettings) -> None:
         self._roles = roles
         self._listeners: list[Callable[[], None]] = []
-        self.names: tuple[Iri, ...] = roles.name
-        self.synonyms: tuple[Iri, ...] = roles.synonym
         self.codes: tuple[Iri, ...] = ()
         self.languages: tuple[str, ...] = ()
         self.descriptions: tuple[Iri, ...] = ()
         self.parts: tuple[Iri, ...] = ()
         self._are_joined = True
         self._set(roles.name, ())
-
-    @property
-    def all(self) -> tuple[Iri, ...]:
-        """Both, the names first."""
-        return (*self.names, *self.synonyms)
 
     @property
     def pairs_compared(self) -> list[tuple[Iri, Iri]]:
@@ -113,10 +108,10 @@ class NamePredicates:
             parts: Predicates of given and family names.
         """
         before = (self.all, self.codes, self.languages, self.descriptions, self.parts)
+        self.descriptions = tuple(descriptions)
         self._set(names, synonyms)
         self.codes = tuple(one for one in dict.fromkeys(codes) if one not in self.all)
         self.languages = tuple(languages)
-        self.descriptions = tuple(descriptions)
         self.parts = tuple(parts)
         if (self.all, self.codes, self.languages, self.descriptions, self.parts) != before:
             for listener in self._listeners:
@@ -130,6 +125,8 @@ class NamePredicates:
         self.names = tuple(dict.fromkeys(names))
         further = dict.fromkeys((*self._roles.synonym, *synonyms))
         self.synonyms = tuple(iri for iri in further if iri not in self.names)
+        self.all = (*self.names, *self.synonyms)
+        self.walks = rows_of((*self.all, *self.descriptions))
 
 
 def name_parameters(predicates: Iterable[Iri]) -> dict[str, Parameter]:
@@ -155,6 +152,10 @@ class NodeReader:
         self._profile = profile
         self._name_predicates = name_predicates
         self._batch = profile.limits.facts_batch
+        edges = profile.edges
+        listed = (*edges.also_excepted, *edges.redirects, *edges.excepted)
+        # The predicates of values that are no edges, though they may be IRIs.
+        self._values = [iri for iri in listed if iri not in REIFICATION]
 
     @property
     def type_predicates(self) -> Sequence[Iri]:
@@ -307,20 +308,19 @@ class NodeReader:
     ) -> Mapping[Iri, Description]:
         """Return the literals of each node, and more on request; see `GraphStore.node_metadata`."""
         others = {**self._rule.predicates, **self._rule.ends}
-        walks = rows_of((*self._name_predicates.all, *self._name_predicates.descriptions)) if precise else []
+        walks = self._name_predicates.walks if precise else []
         query = self._query("literals", _said, also=self._values, walks=walks, blank=[True] * blank_nodes, **others)
         said = await query.run(ids, call)
-        simple = {node: one.description for node, one in said.items()}
+        described = {node: one.description for node, one in said.items()}
         beside = [node for node, one in said.items() if one.has_blank or not one.mark.whole] if blank_nodes else []
         async with together() as tasks:
-            contents = tasks.create_task(self._contents(beside, call))
-            described = dict(await self._refined(simple, call) if precise else simple)
-        described |= {node: _together(described[node], one) for node, one in contents.result().items()}
+            reading = self._query("blank_content", self._read_blank).run(beside, call) if beside else None
+            contents = None if reading is None else tasks.create_task(reading)
+            if precise and self._value_nodes.are_there:
+                described = dict(await self._refined(described, call))
+        if contents is not None:
+            described |= {node: _together(described[node], one) for node, one in contents.result().items()}
         return await checked_descriptions(described, call)
-
-    async def _contents(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
-        """Return what the blank nodes say to which nodes lead."""
-        return await self._query("blank_content", self._read_blank).run(ids, call) if ids else {}
 
     def metadata_in(self, ids: Sequence[Iri], said: Table) -> dict[Iri, Description]:
         """Return the literals of nodes by what was read of them: rows of ?n, ?p, ?v and ?text."""
@@ -347,13 +347,6 @@ class NodeReader:
             for predicate, bound in read(said, iri("p"), term("v"))
         ]
         return _descriptions(ids, said.where(wanted), WHOLE)
-
-    @property
-    def _values(self) -> Sequence[Iri]:
-        """The predicates of values that are no edges, though they may be IRIs."""
-        edges = self._profile.edges
-        listed = (*edges.also_excepted, *edges.redirects, *edges.excepted)
-        return [iri for iri in listed if iri not in REIFICATION]
 
     async def _refined(self, described: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
         """Return descriptions with the precisions of their dates and the units of their quantities."""
@@ -409,7 +402,7 @@ class NodeReader:
     def _query(
         self, template: str, read: BatchReader[Iri, Answer], **parameters: Parameter
     ) -> BatchedQuery[Iri, Answer]:
-        return about_nodes(self._client, template, self._batch, parameters, read)
+        return BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
 
     def _read_blank(self, batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Description]:
         skipped = {*REIFICATION}

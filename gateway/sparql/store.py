@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
@@ -98,22 +99,25 @@ class SparqlStore:
         walks = WalkReader(self._client, rule, nodes, self.name_predicates, profile)
         evidence = EvidenceReader(self._client, ways, value_nodes, facts_batch)
         lookup = BlankLookup(self._client, rule, profile)
-        readers = Readers(edges, degrees, ReachReader(self._client, rule, batch), nodes, evidence, walks, ways)
+        reach = ReachReader(self._client, rule, batch)
+        readers = Readers(edges, degrees, reach, nodes, evidence, walks, ways)
         blank = self._blank = BlankNodes(self._client, rule, profile, lookup, readers)
         # The port, by who answers what.
         self.edges, self.stated_edges = blank.edges, edges.around
         self.degrees, self.edge_counts = blank.degrees, blank.edge_counts
-        self.reach = blank.reach
-        self.edges_among = blank.edges_among
-        self.existing = blank.existing
-        self.subjects = blank.subjects
-        self.nodes = blank.nodes
+        self.reach, self.edges_among, self.ends = blank.reach, blank.edges_among, blank.ends
+        self.existing, self.subjects = blank.existing, partial(blank.existing, as_subjects=True)
+        self.nodes, self.mentions = blank.nodes, blank.mentions
         self.predicates = nodes.predicates
-        self.narrower = blank.narrower
-        self.identities = blank.identities
-        self.mentions = blank.mentions
+        self.identities, self.narrower = blank.identities, blank.narrower
         self.node_metadata, self.edge_metadata = blank.node_metadata, blank.edge_metadata
-        self.ends = blank.ends
+        if not lookup.may_be_nodes:
+            # What reads nodes with an IRI reads all nodes.
+            self.degrees, self.edge_counts, self.reach = degrees.degrees, degrees.counts, reach.reach
+            self.edges_among, self.ends, self.edge_metadata = edges.among, walks.ends, evidence.about
+            self.existing, self.subjects = nodes.existing, partial(nodes.existing, as_subjects=True)
+            self.nodes, self.node_metadata, self.mentions = nodes.facts, nodes.metadata, nodes.mentions
+            self.identities, self.narrower = nodes.identities, nodes.narrower
         found = BlankSearch(
             self._client,
             rule,
@@ -130,14 +134,11 @@ class SparqlStore:
             ),
         )
         schema.with_blank = found.with_blank
-        self.select = found.select
-        self.aggregates = found.aggregates
+        self.select, self.aggregates = found.select, found.aggregates
         self.value_predicates = ValuePredicateReader(
             self._client, rule, nodes, profile, blank_are_nodes=blank.are_followed
         ).predicates
-        self.search = found.find
-        self.of_types = found.of_types
-        self.named = found.named
+        self.search, self.of_types, self.named = found.find, found.of_types, found.named
         self.nameless = self._nameless.count
         self.has_blank_nodes = found.has
         self.check_reachable = self._client.check_reachable

@@ -147,13 +147,8 @@ class Table:
         return self._of(sum(wanted), lambda column: [*compress(column, wanted)])
 
     def _of(self, length: int, part: Callable[[Sequence[Any]], Sequence[Any]]) -> Table:
-        return Table(length, _of_each(self._terms, part), _of_each(self._iris, part))
-
-
-def _of_each(
-    columns: Mapping[str, Sequence[Any]], part: Callable[[Sequence[Any]], Sequence[Any]]
-) -> Mapping[str, Sequence[Any]]:
-    return {variable: part(column) for variable, column in columns.items()}
+        terms = {variable: part(column) for variable, column in self._terms.items()}
+        return Table(length, terms, {variable: part(column) for variable, column in self._iris.items()})
 
 
 EMPTY = Table(0, {})
@@ -192,7 +187,7 @@ def term(variable: str, text: str = "") -> Column[Term]:
         text: The variable of what `STR()` gives of a literal, which some engines write in other ways beside it. Where
             it is unbound or empty, the literal is as it is written.
     """
-    return lambda rows: _said(_terms(rows, variable), rows, text)
+    return lambda rows: _terms(rows, variable, text)
 
 
 def optional(variable: str) -> Column[Term | None]:
@@ -219,7 +214,7 @@ def literal(variable: str, text: str = "") -> Column[Literal]:
         variable: The variable.
         text: As for `term`.
     """
-    return lambda rows: map(literal_of, _said(_literals(rows, variable), rows, text))
+    return lambda rows: map(literal_of, _terms(rows, variable, text, _LITERALS))
 
 
 def integer(variable: str) -> Column[int]:
@@ -227,7 +222,7 @@ def integer(variable: str) -> Column[int]:
 
     def numbers(rows: Table) -> Sequence[int]:
         try:
-            return [int(number.value) for number in _literals(rows, variable)]
+            return [int(number.value) for number in _terms(rows, variable, kinds=_LITERALS)]
         except ValueError as error:
             raise UnexpectedRows from error
 
@@ -267,10 +262,6 @@ def binding(rows: Table, *variables: str) -> Table:
 _T = TypeVar("_T", bound=Term)
 
 
-def _said(terms: Iterable[_T], rows: Table, text: str) -> Iterable[_T]:
-    return map(_as_said, terms, rows.terms(text)) if text else terms
-
-
 def _as_said(term: _T, text: Term | None) -> _T:
     if not isinstance(term, LiteralTerm) or not isinstance(text, LiteralTerm):
         return term
@@ -281,16 +272,12 @@ def _as_said(term: _T, text: Term | None) -> _T:
     return msgspec.structs.replace(term, value=said)
 
 
-def _literals(rows: Table, variable: str) -> Iterable[LiteralTerm]:
-    return _terms(rows, variable, _LITERALS)
-
-
-def _terms(rows: Table, variable: str, kinds: frozenset[type] | None = None) -> Iterable[Any]:
-    """Return what a variable is bound to; of the given kinds only, where some are given."""
+def _terms(rows: Table, variable: str, text: str = "", kinds: frozenset[type] | None = None) -> Iterable[Any]:
+    """Return what a variable is bound to, as `text` says it; of the given kinds only, where some are given."""
     terms = rows.terms(variable)
     if (None in terms) if kinds is None else not kinds.issuperset(map(type, terms)):
         raise UnexpectedRows
-    return terms
+    return map(_as_said, terms, rows.terms(text)) if text else terms
 
 
 _OF_ONE = (

@@ -57,10 +57,14 @@ class Refinement:
 
 
 class ValueNodeReader:
-    """Asks for value nodes, where the profile says that the graph is a Wikibase."""
+    """Asks for value nodes.
+
+    Attributes:
+        are_there: Whether the graph has some: the profile says that it is a Wikibase.
+    """
 
     def __init__(self, client: SparqlClient, batch: int, *, is_wikibase: bool) -> None:
-        self._is_wikibase = is_wikibase
+        self.are_there = is_wikibase
         self._query = BatchedQuery[Pair, Refinement](
             client, "wikibase/value_nodes", batch, lambda batch: {"pairs": batch}, _read
         )
@@ -69,7 +73,7 @@ class ValueNodeReader:
         self, values: Iterable[tuple[Pair, Iterable[Value]]], call: Call
     ) -> Mapping[Pair, Refinement]:
         """Return what value nodes say of values, by pair; pairs without dates and quantities are not asked about."""
-        pairs = [pair for pair, simple in values if any(map(_may_be_refined, simple))] if self._is_wikibase else []
+        pairs = [pair for pair, simple in values if any(map(_may_be_refined, simple))]
         return await self._query.run(pairs, call) if pairs else {}
 
 

@@ -301,6 +301,8 @@ async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call(
     below = Recorder(InProcess(engine(STAR), max_bytes=1 << 24))
     flow = FlowControl(profile.endpoint.requests)
     client = SparqlClient(below, profile, flow, Stranger(below, profile, flow))
+    # A graph in this process is known.
+    client.is_remote = True
     tally = Tally("bfs_query", clock)
     call = Call(Deadline.after(60, clock), 10, 100, 100, tally=tally)
     await client.rows("existing", call, {"nodes": [f"{X}hub"]})

@@ -82,6 +82,7 @@ class BlankLookup:
         profile: The profile.
 
     Attributes:
+        may_be_nodes: Whether blank nodes of the graph are nodes: in this process all have an IRI.
         are_there: Whether the graph has blank nodes, by its schema or by what was met; None where that is not known.
         are_values: Whether blank nodes stand for unknown values, as in a Wikibase.
         reader: Reads blank nodes by their keys, or by walks; None until it is known by which.
@@ -99,7 +100,7 @@ class BlankLookup:
         self._rule = rule
         self._profile = profile
         self.anchored: AnchoredReader | None = None
-        self._may_be_nodes = client.is_remote and not client.hides_evidence and has_blank_nodes(profile)
+        self.may_be_nodes = client.is_remote and not client.hides_evidence and has_blank_nodes(profile)
         self._has_way = False
         self.reader: ContentReader | None = None
         self._lists: ListReader | None = None
@@ -148,8 +149,12 @@ class BlankLookup:
 
     async def read_lists(self, call: Call) -> bool:
         """Return whether lists are read, of an engine without keys those alone that have no blank cells."""
-        if not self._may_be_nodes:
-            return False
+        if self.may_be_nodes:
+            await self.open(call)
+        return self.may_be_nodes
+
+    async def open(self, call: Call) -> None:
+        """Find out by what blank nodes are read, where they are nodes, unless that is known."""
         if self.reader is None:
             traits = TRAITS[await self._client.engine(call)]
             self._has_way = True
@@ -164,7 +169,6 @@ class BlankLookup:
             self.reader = self.anchored or ContentReader(self._client, self._rule, way, levels, self.probe)
             self._lists = ListReader(self._client, self._rule, self.reader, lambda: self.proof.holds)
             self.folded = FoldedReader(self._lists, ExpressionReader(self._rule, self.reader), self.reader)
-        return True
 
     async def asked(self, ids: Sequence[Iri], call: Call) -> Sequence[Asked]:
         """Look the blank nodes of some IDs up; one whose content is another now is missing."""

@@ -8,7 +8,7 @@ edges are only counted and it is not known that the graph has none.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -99,7 +99,10 @@ class Readers:
 
 
 class BlankNodes:
-    """The methods of the port that are about given nodes, for an endpoint; see `gateway.graph.store.GraphStore`."""
+    """The methods of the port that are about given nodes, where some may be blank ones.
+
+    Else only `edges` has anything to add to what reads nodes with an IRI; see `SparqlStore` for who answers what.
+    """
 
     def __init__(
         self, client: SparqlClient, rule: EdgeRule, profile: Profile, lookup: BlankLookup, readers: Readers
@@ -110,8 +113,6 @@ class BlankNodes:
         self._joiner = BlankJoiner(client, self._lookup, profile.limits.batch)
         self._steps = StepReader(client, rule, self._lookup, self._joiner, readers.walks, profile)
         self.lists_behind = self._steps.lists_behind
-        self.existing = partial(self._existing, readers.nodes.existing)
-        self.subjects = partial(self._existing, partial(readers.nodes.existing, as_subjects=True))
 
     async def way_back(self, call: Call) -> WayBack | None:
         """Return how blank nodes are asked for again; None where that could not be found out."""
@@ -184,8 +185,7 @@ class BlankNodes:
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
     ) -> Mapping[Iri, Degree]:
         """Count the edges of each node; see `GraphStore.degrees`."""
-        if not await self._lookup.read_lists(call):
-            return await self._named.degrees.degrees(ids, at_most, call, selection=selection)
+        await self._lookup.open(call)
         named, blank = await self._split(ids, call)
         found = dict(await self._named.degrees.degrees(named, at_most, call, selection=selection) if named else {})
         counted = [node for node in named if found[node].mark.whole]
@@ -206,8 +206,7 @@ class BlankNodes:
 
     async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
         """Count the edges of each node by predicate; see `GraphStore.edge_counts`."""
-        if not await self._lookup.read_lists(call):
-            return await self._named.degrees.counts(ids, call)
+        await self._lookup.open(call)
         named, blank = await self._split(ids, call)
         found = dict(await self._named.degrees.counts(named, call) if named else {})
         typed = await self._joiner.typed_by_expressions(named, ALL_EDGES, call)
@@ -228,8 +227,7 @@ class BlankNodes:
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
-        if not await self._lookup.read_lists(call):
-            return await self._named.reach.reach(ids, hops, call)
+        await self._lookup.open(call)
         named, blank = await self._split(ids, call)
         if await self._lookup.have_lists(call) or await self._lookup.have_expressions(call):
             return {node: Reach(mark=beside_blank_nodes()) for node in ids}
@@ -241,8 +239,7 @@ class BlankNodes:
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the outgoing edges of each node whose object lies inside a set; see `GraphStore.edges_among`."""
         among = self._named.edges.among
-        if not await self._lookup.read_lists(call):
-            return await among(ids, inside, call, predicates=predicates)
+        await self._lookup.open(call)
         named, blank = await self._split(ids, call)
         selection = EdgeSelection(predicates, incoming=())
         found = dict(await among(named, inside, call, predicates=predicates) if named else {})
@@ -331,8 +328,9 @@ class BlankNodes:
 
     async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge; see `GraphStore.edge_metadata`."""
-        if not edges or not await self._lookup.read_lists(call):
-            return await self._named.evidence.about(edges, call)
+        if not edges:
+            return {}
+        await self._lookup.open(call)
         blank = [edge for edge in edges if is_blank_node(edge.subject) or is_blank_node(edge.object)]
         of_blank = frozenset(blank)
         named = [edge for edge in edges if edge not in of_blank]
@@ -390,8 +388,7 @@ class BlankNodes:
 
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node; see `GraphStore.ends`."""
-        if not await self._lookup.read_lists(call):
-            return await self._named.walks.ends(ids, walk, call, ways=ways)
+        await self._lookup.open(call)
         if walk[0].predicates == "any":
             described = await self.node_metadata(ids, call, blank_nodes=False, precise=False)
             return {node: literals_of(one) for node, one in described.items()}
@@ -422,15 +419,10 @@ class BlankNodes:
         """Return whether a query of a whole walk may miss ends: lists, expressions, or types of blank nodes."""
         return await self._steps.is_read_by_steps(walk, call) or await self.say_types_on(walk, call)
 
-    async def _existing(
-        self,
-        of_named: Callable[[Sequence[Iri], Call], Awaitable[Mapping[Iri, Existence]]],
-        ids: Sequence[Iri],
-        call: Call,
-    ) -> Mapping[Iri, Existence]:
+    async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool = False) -> Mapping[Iri, Existence]:
         """Return which nodes are there; see `GraphStore.existing` and `GraphStore.subjects`."""
         named, blank = await self._split(ids, call)
-        found = await of_named(named, call) if named else {}
+        found = await self._named.nodes.existing(named, call, as_subjects=as_subjects) if named else {}
         asked = await self._lookup.asked(blank, call)
         return {**found, **{one.node: Existence(one.content is not None, one.mark) for one in asked}}
 
