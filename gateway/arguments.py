@@ -60,7 +60,7 @@ def _number_as_text(value: object) -> object:
 
 def _listed(value: object) -> object:
     """Return a list for a text: the list that it is as JSON, else one with the text in it."""
-    return _without_null(_entries(value))
+    return _without_null(_entries(value) if isinstance(value, str) else value)
 
 
 def _without_null(value: object) -> object:
@@ -68,9 +68,7 @@ def _without_null(value: object) -> object:
     return ["" if entry is None else entry for entry in value] if isinstance(value, list | tuple) else value
 
 
-def _entries(value: object) -> object:
-    if not isinstance(value, str):
-        return value
+def _entries(value: str) -> object:
     if value.lstrip().startswith("["):
         # No ID begins so. A text that is nested too deeply is no list of IDs either.
         with suppress(ValueError, RecursionError):
@@ -80,7 +78,7 @@ def _entries(value: object) -> object:
 
 def _steps(value: object) -> object:
     """Return a list of names, or a list of lists of names if any of its entries is one."""
-    value = _entries(value)
+    value = _entries(value) if isinstance(value, str) else value
     if not isinstance(value, list | tuple):
         return value
     entries = [

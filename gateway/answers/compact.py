@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from gateway.answers.compact_rows import Names, named
+from gateway.answers.compact_rows import Names, named, survey_rows
 from gateway.answers.compact_subgraph import (
-    beside,
     by_type,
     edge_by_itself,
     header,
@@ -33,6 +33,7 @@ from gateway.answers.page import (
 )
 from gateway.answers.reference import (
     REFERENCE,
+    beside_metadata,
     identity,
     node_metadata,
     notes,
@@ -54,7 +55,8 @@ def _entity_page(page: EntityPage) -> Json:
     entity, names = page.entity, Names(page.labels)
     said = node_metadata(entity.metadata or NodeMetadata())
     who = identity(entity)
-    written = {**who, "entity_type": names.beside(entity.entity_type), **said, **beside(entity, names)}
+    beside = beside_metadata(entity, partial(survey_rows, names=names))
+    written = {**who, "entity_type": names.beside(entity.entity_type), **said, **beside}
     if "types" in said:
         written["types"] = [names.beside(name_id) for name_id in said["types"]]
     return with_prefixes(

@@ -55,16 +55,13 @@ def _row(said: Json, columns: Sequence[str]) -> Any:
     """Return the cells of an assertion, without those at the end that are empty; without columns, the assertion."""
     if not columns:
         return said
-    row = [_cell(column, said.get(column)) for column in columns if column != OTHER]
+    alone = {SOURCES: one_or_list(said[SOURCES])} if SOURCES in said else {}
+    row = [alone.get(column, said.get(column)) for column in columns if column != OTHER]
     if rest := {key: value for key, value in said.items() if key not in columns}:
         row.append(rest)
     while row and row[-1] is None:
         row.pop()
     return row
-
-
-def _cell(column: str, value: Any) -> Any:
-    return one_or_list(value) if column == SOURCES and value is not None else value
 
 
 MOST_COLUMNS = 8

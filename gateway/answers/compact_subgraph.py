@@ -303,12 +303,7 @@ def _said(node: PageNode, metadata: NodeMetadata, names: Names) -> Json:
     written = node_metadata(replace(metadata, name=None))
     if types := written.pop("types", None):
         written = {**_types(types, node.entity_type, names), **written}
-    return {**written, **beside(node, names)}
-
-
-def beside(node: PageNode, names: Names) -> Json:
-    """Return what a node has beside its metadata."""
-    return beside_metadata(node, partial(survey_rows, names=names))
+    return {**written, **beside_metadata(node, partial(survey_rows, names=names))}
 
 
 def _types(types: Sequence[str], entity_type: str, names: Names) -> Json:
@@ -334,10 +329,12 @@ class _Adjacency:
 
     def _of(self, node: str) -> dict[str, Any]:
         steps = self._edges.get(node, {})
-        return {self._named(step, edges[0].predicate): self._others(edges) for step, edges in steps.items()}
-
-    def _named(self, step: str, predicate: str) -> str:
-        return f"{step.removesuffix(predicate)}{self._names.beside(predicate)}"
+        written: dict[str, Any] = {}
+        for step, edges in steps.items():
+            predicate = edges[0].predicate
+            named = f"{step.removesuffix(predicate)}{self._names.beside(predicate)}"
+            written[named] = self._others(edges)
+        return written
 
     def _others(self, edges: Sequence[PageEdge]) -> Any:
         positions = {edge.ends[1]: position for edge in edges if (position := _position(edge))}

@@ -7,7 +7,7 @@ and its ID says nothing (docs/contract.md, "The two shapes of an answer"). Nothi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -19,7 +19,6 @@ from gateway.answers.page import PageNode, SubgraphPage
 from gateway.answers.reference import also_in, node_metadata
 from gateway.answers.shape import size_of
 from gateway.answers.values import NodeMetadata, orders_of
-from gateway.arguments import BfsQuery, TraversalArguments
 from gateway.errors import EdgesCapped, Fault
 from gateway.expand_compact import BEYOND, is_among
 from gateway.graph.call import Call, Deadline, together
@@ -219,27 +218,20 @@ class BeyondReader:
 
     async def read(
         self,
-        nodes: Iterable[PageNode],
+        last: Sequence[PageNode],
         described: Mapping[Iri, Description],
         left: FilteredTopology,
-        arguments: TraversalArguments,
         call: Call,
     ) -> Mapping[Iri, Beyond]:
         """Return where some nodes lead by edges that are not in the answer; note on those of which it is not known.
 
         Args:
-            nodes: The nodes of a page.
+            last: The blank nodes of a page that are of the last level.
             described: What they say.
             left: The nodes and edges of the answer.
-            arguments: The arguments of the call.
             call: The call that asks.
         """
         distances = left.whole.nodes
-        if not isinstance(arguments, BfsQuery):
-            return {}
-        last = [node for node in nodes if is_blank_node(node.iri) and distances[node.iri] == arguments.max_hops]
-        if not last:
-            return {}
         try:
             if len(last) <= _MOST:
                 iris = [node.iri for node in last]
@@ -267,8 +259,6 @@ class BeyondReader:
         call: Call,
     ) -> None:
         """Add to the metadata of nodes where they lead, with names unless all IDs of the answer get them."""
-        if not beyond:
-            return
         labels = Labels()
         if not self._labeller.is_wanted:
             mentioned = {self._prefixes.shorten(iri) for one in beyond.values() for iri in one.named_ends}

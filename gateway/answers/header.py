@@ -8,7 +8,7 @@ from heapq import nsmallest
 from typing import Any
 
 from gateway import messages
-from gateway.answers.filters import FilteredTopology, Question
+from gateway.answers.filters import FilteredTopology, Members, Question
 from gateway.answers.page import (
     Header,
     IdList,
@@ -24,6 +24,7 @@ from gateway.arguments import BfsQuery, Steps, TraversalArguments
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.values import Iri, NodeFacts
+from gateway.members.reading import MemberQuestion
 from gateway.schema.types import UNKNOWN
 from gateway.schema.view import SchemaView
 from gateway.terms.prefixes import PrefixMap
@@ -73,7 +74,7 @@ class HeaderBuilder:
             warnings=list(warnings),
             summary=TermSummary((), ()),
             only_predicates=self._followed(question.steering, arguments.only_predicates),
-            members=_member_header(question, left),
+            members=None if left.members is None else _member_header(question.members, left.members),
             is_one_relation=is_one_relation,
             are_chosen=are_chosen,
         )
@@ -177,11 +178,8 @@ def are_types_asked(arguments: TraversalArguments) -> bool:
     return arguments.show == "types" or bool(arguments.only_node_types)
 
 
-def _member_header(question: Question, left: FilteredTopology) -> MemberHeader | None:
+def _member_header(asked: MemberQuestion, found: Members) -> MemberHeader:
     """Return what is said about nodes that were asked for by their values."""
-    if left.members is None:
-        return None
-    asked, found = question.members, left.members
     columns = titles(asked) if asked.is_in_rows else None
     is_grouped = asked.grouping is not None
     return MemberHeader(asked.written, columns, len(found.nodes), found.seeds_left_out, is_grouped=is_grouped)

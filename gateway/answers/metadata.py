@@ -23,7 +23,6 @@ from gateway.answers.values import (
     PageAssertion,
     PageValue,
     expression_of,
-    is_array,
     list_of,
     members_in_order,
     position_key,
@@ -46,7 +45,7 @@ from gateway.graph.values import (
     Value,
 )
 from gateway.settings.profile import Profile
-from gateway.terms.iri import NEGATED, POSITION, is_shown, is_skolem, local_name
+from gateway.terms.iri import ARRAY, NEGATED, POSITION, is_shown, is_skolem, local_name
 from gateway.terms.literals import JsonScalar, Literal, best_text, language_order, shown_texts, sorted_values
 from gateway.terms.name_predicates import joined_name
 from gateway.terms.names import compact, one_line
@@ -177,7 +176,7 @@ class MetadataBuilder:
     def _value(self, value: Value) -> PageValue:
         match value:
             case Literal():
-                return self._array(value) if is_array(value) else value.json
+                return self._array(value) if value.datatype == ARRAY else value.json
             case Resource():
                 return _UNKNOWN if is_skolem(value.iri) else self._id(value.iri)
             case Quantity():
@@ -410,7 +409,7 @@ def _is_expression(member: PageValue) -> bool:
 
 
 def _is_scalar(value: Value) -> TypeIs[Literal]:
-    return isinstance(value, Literal) and not is_array(value)
+    return isinstance(value, Literal) and value.datatype != ARRAY
 
 
 def _is_number(value: JsonScalar) -> bool:

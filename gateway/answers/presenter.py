@@ -34,14 +34,13 @@ from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.members.expression_notes import (
     denied_edges,
     followed_edges,
-    is_denied,
     may_have_expressions,
     steps_that_may_not_hold,
 )
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import names_in_doubt
 from gateway.settings.profile import Profile, asks_ahead
-from gateway.terms.iri import RDF_FIRST, RDF_REST, is_blank_node
+from gateway.terms.iri import RDF_FIRST, RDF_REST, is_blank_node, is_denied
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.topology import Path, Topology
 
@@ -331,28 +330,34 @@ class Presenter:
                 node.is_reduced = True
             await self._add_denials(window, filters, call)
             return
+        hops = question.arguments.max_hops if isinstance(question.arguments, BfsQuery) else None
+        last = [node for node in nodes if is_blank_node(node.iri) and topology.nodes[node.iri] == hops]
         with call.tally.stage("metadata"):
             async with together() as tasks:
                 denying = tasks.create_task(self._store.edge_metadata([edge.edge for edge in edges], call))
                 described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
-                beyond = await self._beyond.read(nodes, described, left, question.arguments, call)
+                beyond = await self._beyond.read(last, described, left, call) if last else {}
             evidence = denying.result()
         if call.others:
-            crossings = await self._crosser.cross([node.iri for node in nodes], call)
-            for node in nodes:
-                node.also_in = crossings.also_in.get(node.iri, {})
-                node.also_in_failed = node.iri in crossings.in_doubt
+            await self._add_crossings(nodes, call)
         values = sum(described[node.iri].value_count + len(topology.facts[node.iri].types) for node in nodes)
         is_little = values <= FEW_FOR_A_THREAD
         await in_thread(
             call, lambda end: self._describe(end.checking(nodes, at_once=1), described, left, call), unless=is_little
         )
-        await self._beyond.add(nodes, beyond, described, left.known, call)
+        if beyond:
+            await self._beyond.add(last, beyond, described, left.known, call)
         if names.are_wanted:
             await names.add_to([node for node in nodes if node.failed], topology)
         builder = self._metadata_builder.for_call(call, left.known.schema)
         for edge in window.deadline.checking(edges, at_once=1):
             self._add_evidence(edge, evidence[edge.edge], builder)
+
+    async def _add_crossings(self, nodes: Sequence[PageNode], call: Call) -> None:
+        crossings = await self._crosser.cross([node.iri for node in nodes], call)
+        for node in nodes:
+            node.also_in = crossings.also_in.get(node.iri, {})
+            node.also_in_failed = node.iri in crossings.in_doubt
 
     async def _add_denials(self, window: Window, filters: Filters, call: Call) -> None:
         """Add to edges, whose evidence has no room, that it denies them: else they would look like facts."""

@@ -441,13 +441,9 @@ def assertion_metadata(assertion: PageAssertion) -> Json:
 
 
 def _properties(properties: Mapping[str, Sequence[PageValue]]) -> Json:
-    return {key: _written(values) for key, values in properties.items()}
-
-
-def _written(values: Sequence[PageValue]) -> Any:
-    written = [_value(value) for value in values]
+    written = {key: [_value(value) for value in values] for key, values in properties.items()}
     # By itself, an array would look like several values.
-    return written if isinstance(values[0], Array) else one_or_list(written)
+    return {key: one if isinstance(properties[key][0], Array) else one_or_list(one) for key, one in written.items()}
 
 
 def _value(value: PageValue) -> Any:

@@ -105,10 +105,6 @@ def above_ceiling(size: SizeSettings, asked: int | None) -> list[str]:
     return [messages.above_ceiling("max_tokens", asked, size.ceiling_tokens)]
 
 
-def _says_beyond(node: PageNode) -> bool:
-    return node.metadata is not None and node.metadata.beyond is not None
-
-
 @dataclass(slots=True)
 class Window:
     """The nodes and edges that a page may show.
@@ -151,7 +147,9 @@ class Window:
             "metadata_failed": sum(item.failed for item in items),
             "also_in_failed": sum(node.also_in_failed and node.metadata is not None for node in self.nodes),
             "labels_failed": len(
-                frozenset().union(*(node.unnamed_beyond for node in self.nodes if _says_beyond(node)))
+                frozenset().union(
+                    *(node.unnamed_beyond for node in self.nodes if node.metadata is not None and node.metadata.beyond)
+                )
             ),
             "beyond_left_out": sum(node.beyond_left_out and node.metadata is not None for node in self.nodes),
             "paths_left_out": sum(node.paths_left_out for node in self.nodes),

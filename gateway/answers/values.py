@@ -361,11 +361,6 @@ POSITION_KEY = "position"
 """The key of the place of a member in its list."""
 
 
-def is_array(literal: Literal) -> bool:
-    """Return whether a literal is a list that is one value."""
-    return literal.datatype == ARRAY
-
-
 def list_of(literal: Literal) -> list[object]:
     """Return the members of a list that is one value, as JSON-LD has them; none where its text is damaged."""
     try:

@@ -179,11 +179,6 @@ def about_paths(
     return [MAY_STAND_UNDER_OTHERS] if are_unseen and any(not is_path(iri) for iri in steps) else []
 
 
-def is_denied(predicate: Iri) -> bool:
-    """Return whether a predicate is that of edges which class expressions deny."""
-    return is_path(predicate) and any(step == COMPLEMENT_OF for step, _ in path_steps(predicate))
-
-
 def _says_so(edge: Edge) -> bool:
     """Return whether the predicate of an edge says that it is denied, or one of several."""
     return is_path(edge.predicate) and any(step in _SAYING_SO for step, _ in path_steps(edge.predicate))

@@ -49,6 +49,9 @@ class SchemaCache:
     """Reads the schema, first quickly and then in full, and shares it while calls go on.
 
     `states.py` decides what an event leads to; this class finds out which event happened, and does what follows.
+
+    Attributes:
+        latest: The schema as it is now; None before anything was read.
     """
 
     def __init__(
@@ -68,16 +71,11 @@ class SchemaCache:
         self._age = SchemaAge(profile, clock)
         self._waiters = Waiters(profile, clock)
         self._state = State(enumeration=_enumeration(profile, self._allowances))
-        self._latest: SchemaView | None = None
+        self.latest: SchemaView | None = None
         self._loaded: SchemaView | None = None
         self._loaded_at: float | None = None
         self._reading: asyncio.Task[None] | None = None
         self._listeners: list[Callable[[], None]] = []
-
-    @property
-    def latest(self) -> SchemaView | None:
-        """The schema as it is now; None before anything was read."""
-        return self._latest
 
     @property
     def is_reading(self) -> bool:
@@ -87,7 +85,7 @@ class SchemaCache:
     @property
     def is_known(self) -> bool:
         """Whether the schema was read as far as it can be: a graph that is too large for that is as ready as others."""
-        return self._latest is not None and not _may_pass(self._latest.fault)
+        return self.latest is not None and not _may_pass(self.latest.fault)
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Have a function called, in the event loop, whenever the schema changes."""
@@ -103,7 +101,7 @@ class SchemaCache:
         Args:
             at_once: Whether the cause has passed; otherwise it is read again once that is due.
         """
-        if self._latest is not None and not self.is_known and (at_once or self._age.is_expired):
+        if self.latest is not None and not self.is_known and (at_once or self._age.is_expired):
             self._ask(Event.DUE, Tally("schema", self._clock))
             self._ask(Event.STARTED, Tally("schema", self._clock))
 
@@ -131,9 +129,9 @@ class SchemaCache:
             self._ask(Event.DUE if is_due else Event.NEEDED, call.tally)
             if self._reading is not None and not (may_be_old and self._has_loaded):
                 await self._waiters.wait(self._reading, call, lambda: self._state.is_abandonable)
-            if unknown_term and self._latest is not None and not self._latest.schema.labelled:
-                await self._read_labels(self._latest, call)
-        if (latest := self._latest) is not None:
+            if unknown_term and self.latest is not None and not self.latest.schema.labelled:
+                await self._read_labels(self.latest, call)
+        if (latest := self.latest) is not None:
             await latest.prepare(call)
             return latest
         fault = deadline_passed()
@@ -142,7 +140,7 @@ class SchemaCache:
     @property
     def _has_loaded(self) -> bool:
         """Whether the lists are those of an earlier run."""
-        return self._loaded is not None and self._latest is self._loaded
+        return self._loaded is not None and self.latest is self._loaded
 
     async def _read_labels(self, unlabelled: SchemaView, call: Call) -> None:
         """Read the labels that a reading of the schema could not read; the caller pays for it."""
@@ -157,7 +155,7 @@ class SchemaCache:
             if predicates:
                 facts |= await self._store.predicates(predicates, call)
         await Slices().begin()
-        if self._latest is unlabelled:
+        if self.latest is unlabelled:
             # It was not read again meanwhile.
             self._publish(_with_labels(schema, facts), unlabelled.fault)
 
@@ -167,14 +165,14 @@ class SchemaCache:
         An unlisted term shows that the graph has changed since it was enumerated: the lists are not complete any more
         and are read again. A schema that is a sample gains the term.
         """
-        latest = self._latest
+        latest = self.latest
         if latest is None:
             return
         new_types, new_predicates = latest.unlisted(types, predicates)
         if not new_types and not new_predicates:
             return
         await Slices().begin()
-        if self._latest is not latest:
+        if self.latest is not latest:
             # It was read again meanwhile, and a later answer is compared with that.
             return
         schema, reason = latest.schema, latest.schema.reason
@@ -216,10 +214,10 @@ class SchemaCache:
         self._waiters.reading_began(has_lists=self._state.lists not in {Lists.EMPTY, Lists.UNREADABLE})
 
     def _is_due(self, *, unknown_term: bool, in_full: bool) -> bool:
-        if self._latest is None:
+        if self.latest is None:
             return False
         is_doubtful = unknown_term and not self._age.is_recent
-        return self._age.is_expired or is_doubtful or (in_full and _may_pass(self._latest.fault))
+        return self._age.is_expired or is_doubtful or (in_full and _may_pass(self.latest.fault))
 
     def _load(self) -> None:
         stored = None if self._storage is None else self._storage.load()
@@ -232,7 +230,7 @@ class SchemaCache:
         if stored.names is not None and (reader := self._store.name_reader()) is not None:
             reader.use_predicates(stored)
         self._publish(_loaded(stored))
-        self._loaded = self._latest
+        self._loaded = self.latest
 
     async def _read(self, tally: Tally) -> None:
         """Read the schema, quickly and then in full, and publish the result of each."""
@@ -299,8 +297,8 @@ class SchemaCache:
 
     def _adopt(self, schema: Schema) -> None:
         """Store and publish a schema that was read."""
-        if self._latest is not None and not schema.exact:
-            schema = _with_terms_of(schema, self._latest.schema)
+        if self.latest is not None and not schema.exact:
+            schema = _with_terms_of(schema, self.latest.schema)
         if self._storage is not None:
             self._storage.save(schema)
         self._age.note_reading(schema, ago=self._seconds_since_reading(schema))
@@ -316,13 +314,13 @@ class SchemaCache:
 
     @property
     def _schema(self) -> Schema:
-        assert self._latest is not None  # noqa: S101 - in every state but EMPTY there is one
-        return self._latest.schema
+        assert self.latest is not None  # noqa: S101 - in every state but EMPTY there is one
+        return self.latest.schema
 
     def _publish(self, schema: Schema, fault: Fault | None = None) -> None:
-        before, self._latest = self._latest, self._view_of(schema, fault)
+        before, self.latest = self.latest, self._view_of(schema, fault)
         self._waiters.lists_changed()
-        if before is None or (before.schema, before.comprehensive) != (schema, self._latest.comprehensive):
+        if before is None or (before.schema, before.comprehensive) != (schema, self.latest.comprehensive):
             for listener in self._listeners:
                 listener()
 

@@ -40,7 +40,7 @@ from gateway.arguments import BY_TOOL
 from gateway.errors import Fault, GatewayError, quoted
 from gateway.escaping import json_text, printable
 from gateway.server import prompts, resources, tools
-from gateway.server.calls import Calls, OthersOf, ToolCaller, no_others
+from gateway.server.calls import Calls, OthersOf, ToolCaller
 from gateway.server.client import Context, origin_of
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
 from gateway.server.prompts import Completer
@@ -145,7 +145,7 @@ def mcp_server(
     calls: Calls | None = None,
     *,
     list_seconds: float = LIST_SECONDS,
-    others: OthersOf = no_others,
+    others: OthersOf | None = None,
 ) -> Server[dict[str, Any]]:
     """Return the MCP server of a gateway that may still be opening.
 
@@ -157,7 +157,7 @@ def mcp_server(
         opener: The gateway.
         calls: Limits the calls that run at once; by default as many as `Calls` allows.
         list_seconds: How long `tools/list` waits at most.
-        others: Returns the other graphs of the server that a client may see.
+        others: Returns the other graphs of the server that a client may see; None where it has one graph.
     """
     caller = ToolCaller(opener, calls or Calls(opener.profile.limits.deadline_seconds), others)
     bus = InMemorySubscriptionBus()

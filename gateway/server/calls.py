@@ -172,21 +172,16 @@ _UNEXPECTED = (
 OthersOf = Callable[[Client | None], OtherGraphs]
 
 
-def no_others(_: Client | None) -> OtherGraphs:
-    """Return no graphs: the server has one."""
-    return {}
-
-
 class ToolCaller:
     """Calls tools by name; tools, resources and completions share it and its limits.
 
     Args:
         opener: The gateway.
         calls: The limits of calls that run at once.
-        others: Returns the other graphs of the server that a client may see.
+        others: Returns the other graphs of the server that a client may see; None where it has one graph.
     """
 
-    def __init__(self, opener: GatewayOpener, calls: Calls, others: OthersOf = no_others) -> None:
+    def __init__(self, opener: GatewayOpener, calls: Calls, others: OthersOf | None = None) -> None:
         self._opener = opener
         self._calls = calls
         self._others = others
@@ -206,7 +201,8 @@ class ToolCaller:
         shape = self._opener.profile.server.shape
 
         def call(gateway: Gateway) -> Awaitable[ToolAnswer | CompactAnswer]:
-            return gateway.call(tool, arguments, progress, shape=shape, others=self._others(origin.authenticated))
+            others = {} if self._others is None else self._others(origin.authenticated)
+            return gateway.call(tool, arguments, progress, shape=shape, others=others)
 
         return await self.run(tool, call, progress, origin)
 

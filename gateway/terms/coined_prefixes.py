@@ -157,7 +157,9 @@ class CoinedPrefixes:
             yield
         finally:
             _IN_ANSWER.reset(token)
-            self._save()
+            if self._new and self._storage is not None:
+                self._storage.save(self._new)
+            self._new = {}
 
     @property
     def _written(self) -> dict[str, str] | None:
@@ -263,11 +265,6 @@ class CoinedPrefixes:
         if name is not None and is_new:
             self._new[name] = namespace
         return name
-
-    def _save(self) -> None:
-        if self._new and self._storage is not None:
-            self._storage.save(self._new)
-        self._new = {}
 
     def _read_again(self) -> None:
         """Note what is stored, as far as a gateway coined it."""

@@ -112,6 +112,11 @@ def path_steps(iri: str) -> list[WalkStep]:
     return walk_steps(WALK + iri[len(PATH) :])
 
 
+def is_denied(iri: str) -> bool:
+    """Return whether a predicate is that of edges which class expressions deny."""
+    return is_path(iri) and any(step == COMPLEMENT_OF for step, _ in path_steps(iri))
+
+
 def is_skolem(iri: str) -> bool:
     """Return whether an IRI stands for a blank node (RDF 1.1 Concepts 3.5), as unknown values of Wikibase do."""
     return _SKOLEM in iri

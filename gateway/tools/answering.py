@@ -178,7 +178,8 @@ class Answerer:
                     gaps: Sequence[PageGap] = ()
                     if answer is None:
                         page = await self._page(tool, arguments, shape, call)
-                        answer, is_complete = tool.answer(_noted(page.written, note)), page.complete
+                        written = _noted(page.written, note) if note else page.written
+                        answer, is_complete = tool.answer(written), page.complete
                         _note_show(answer, arguments)
                         gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
                         # With less time, something may be left out for lack of it.
@@ -260,7 +261,7 @@ def _note_show(answer: object, arguments: Arguments) -> None:
 
 def _noted(written: Json, note: str) -> Json:
     """Return an answer with one more warning, the first one."""
-    return {**written, "warnings": [note, *written.get("warnings", ())]} if note else written
+    return {**written, "warnings": [note, *written.get("warnings", ())]}
 
 
 _BYTES = 8 << 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any, Protocol
 
 from gateway.graph.call import Progress
@@ -28,6 +28,8 @@ AnyProgress = Callable[[int, int, str], Awaitable[None] | None] | Bar
 
 def as_progress(given: AnyProgress) -> Progress:
     """Return a coroutine function that tells what was given."""
+    if iscoroutinefunction(given):
+        return given
     if not callable(given):
         return _of_bar(given)
 

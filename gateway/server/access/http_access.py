@@ -7,6 +7,7 @@ leads to this machine it could read the answers: DNS rebinding (MCP 2025-11-25, 
 from __future__ import annotations
 
 import html
+import re
 import ssl
 from collections.abc import Sequence
 from functools import cache
@@ -100,23 +101,19 @@ def _bracketed(host: str) -> str:
     return f"[{name}]" if ":" in name else name
 
 
+_HOST = re.compile(r"(\[[^]]*\]|(?!\[)[^:]*)(?::[0-9]+)?")
+"""A name, or an address in brackets, and a port or none."""
+
+
 def _without_port(host: str) -> str:
-    if host.startswith("["):
-        address, bracket, port = host.partition("]")
-        return f"{address}]" if bracket and _is_port(port) else ""
-    name, colon, port = host.partition(":")
-    return name if not colon or _is_port(f":{port}") else ""
+    match = _HOST.fullmatch(host)
+    return "" if match is None else match[1]
 
 
 def _with_port(host: str, default: str) -> str:
     """Return a host with its port; with the default one where it has none."""
     name = _without_port(host)
     return f"{name}{host.removeprefix(name) or default}"
-
-
-def _is_port(text: str) -> bool:
-    """Return whether a text is a colon and a port, or nothing."""
-    return not text or (text[0] == ":" and text[1:].isascii() and text[1:].isdigit())
 
 
 def _with_ports(names: Sequence[str]) -> list[str]:

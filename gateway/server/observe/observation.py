@@ -66,8 +66,9 @@ class Pages:
                 body = b"ready\n" if is_any_ready else b"not ready\n"
                 await _response(scope, status, _TEXT, body)(scope, receive, send)
             else:
-                metrics = None if _is_forwarded(scope) else self._metrics
-                await app(scope, receive, send if metrics is None else _counting(metrics, send))
+                metrics = self._metrics
+                counted = send if metrics is None or _is_forwarded(scope) else _counting(metrics, send)
+                await app(scope, receive, counted)
 
         return answer
 
