@@ -16,6 +16,7 @@ from gateway.errors import (
     UnknownTermError,
     UnresolvedNameError,
     UsageError,
+    WrongCallError,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "UnknownTermError",
     "UnresolvedNameError",
     "UsageError",
+    "WrongCallError",
 ]

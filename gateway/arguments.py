@@ -463,11 +463,12 @@ def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool 
     known = argument_names(model, explain=explain)
     for name in given:
         if name not in known and not (name == _PLACEHOLDER and model is DescribeSchema):
-            raise _unknown_name(model, name, known)
+            raise unknown_argument(model.tool, name, known)
     try:
         return model.model_validate(_without_empty(model, given))
     except ValidationError as error:
-        raise _wrong_value(model, error.errors(include_url=False)[0]) from error
+        # What pydantic says of it is in the text.
+        raise _wrong_value(model, error.errors(include_url=False)[0]) from None
 
 
 def expanded(place: str, text: str, prefixes: PrefixMap) -> Iri:
@@ -536,11 +537,19 @@ def _reason(problem: ErrorDetails) -> str:
     return reason.format(**problem.get("ctx", {}))
 
 
-def _unknown_name(model: type[Arguments], name: str, known: Sequence[str]) -> InputError:
+def unknown_argument(call: str, name: str, known: Sequence[str], kind: type[InputError] = InputError) -> InputError:
+    """Return the error of an argument that a call does not have, with the nearest that it has.
+
+    Args:
+        call: The name of the tool, or of the call in Python.
+        name: The argument.
+        known: The names of the arguments that it has.
+        kind: The class of the error.
+    """
     near = nearest(name, known)
     hint = f" Did you mean {near[0]}?" if near else ""
-    return InputError(
-        f"{model.tool} has no argument {quoted(name)}.{hint}",
+    return kind(
+        f"{call} has no argument {quoted(name)}.{hint}",
         valid=f"Its {'arguments are' if len(known) > 1 else 'only argument is'} {', '.join(known)}.",
     )
 

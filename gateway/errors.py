@@ -108,6 +108,10 @@ class AllWrongError(InputError):
         self.errors: Mapping[str, InputError] = errors or {}
 
 
+class WrongCallError(InputError, TypeError):
+    """A call in Python has an argument that it does not take, lacks one, or has one twice."""
+
+
 class ConfigurationError(GatewayError):
     """The operator's profile, graph file, option or port is wrong."""
 

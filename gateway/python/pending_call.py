@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from gateway.errors import NotAwaitedError
+from gateway.python.wrong_call import begun_call
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -91,7 +92,7 @@ def said_if_not_awaited(call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P
 
     @wraps(call)
     def begun(*args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
-        return PendingCall(call(*args, **kwargs), call.__name__)
+        return PendingCall(begun_call(call, args, kwargs), call.__name__)
 
     if sys.version_info >= (3, 12):
         inspect.markcoroutinefunction(begun)

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
+from gateway.errors import Fault, GatewayError
 from gateway.python.loop_thread import LoopThread
+from gateway.python.wrong_call import begun_call
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
@@ -17,6 +19,19 @@ T = TypeVar("T")
 _END: Final = object()
 
 
+def without_frames(error: GatewayError) -> GatewayError:
+    """Return an error without the frames of the thread that answers calls, which say nothing to who made one.
+
+    What made the graph fail stays as its cause.
+    """
+    error.__suppress_context__ = True
+    if not isinstance(error, Fault):
+        error.__cause__ = None
+    if error.__cause__ is not None:
+        error.__cause__ = error.__cause__.with_traceback(None)
+    return error.with_traceback(None)
+
+
 def _waiting(
     call: Callable[Concatenate[Gateway, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[SyncGateway, P], T]:
@@ -24,7 +39,10 @@ def _waiting(
 
     @wraps(call)
     def run(self: SyncGateway, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self.run(call(self.gateway, *args, **kwargs))
+        try:
+            return self.run(begun_call(call, (self.gateway, *args), kwargs))
+        except GatewayError as error:
+            raise without_frames(error)  # noqa: B904 - it keeps its cause
 
     return run
 
@@ -37,7 +55,10 @@ def _in_loop(method: Callable[Concatenate[Gateway, P], T]) -> Callable[Concatena
         async def call() -> T:
             return method(self.gateway, *args, **kwargs)
 
-        return self.run(call())
+        try:
+            return self.run(call())
+        except GatewayError as error:
+            raise without_frames(error)  # noqa: B904 - it keeps its cause
 
     return run
 
@@ -49,13 +70,15 @@ def _one_by_one(
 
     @wraps(method)
     def run(self: SyncGateway, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
-        items = method(self.gateway, *args, **kwargs)
-
         async def following() -> Any:
             return await anext(items, _END)
 
-        while (item := self.run(following())) is not _END:
-            yield item
+        try:
+            items = begun_call(method, (self.gateway, *args), kwargs)
+            while (item := self.run(following())) is not _END:
+                yield item
+        except GatewayError as error:
+            raise without_frames(error)  # noqa: B904 - it keeps its cause
 
     return run
 
