@@ -35,14 +35,13 @@ from gateway.export.conversions import (
     dot,
     edges_csv,
     frame_of,
-    graphml,
     nodes_csv,
     to_dataframes,
-    to_networkx,
-    to_rdflib,
 )
 from gateway.export.formats import FORMATS, write_file
+from gateway.export.networkx_graph import graphml, to_networkx
 from gateway.export.picture import MOST_NODES, MOST_NODES_OF_A_PAGE, notebook_frame, page, picture
+from gateway.export.rdf_graph import to_rdflib
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.resources import explorer_page
 from gateway.settings.profile import Profile
@@ -718,3 +717,47 @@ def test_pictures_and_dot_say_that_an_edge_is_denied_and_how_it_is_restricted() 
         assert "(only)" in written(only)
         assert "DENIED" not in written(only)
         assert "(only)" not in written(small(evidence={"confidence": 0.5}))
+
+
+async def test_the_paths_of_an_intersection_are_in_a_graph_of_networkx_and_in_tables() -> None:
+    seeds = ["drug:warfarin", "drug:glibenclamide"]
+    async with open_gateway() as gateway:
+        plain, subgraph = [await gateway.intersection_subgraph(seeds, 2, via=via) for via in (False, True)]
+        answer = await gateway.intersect_subgraphs(seeds, 2, via=True)
+    assert [(node.id, list(map(list, node.via))) for node in subgraph.nodes] == [
+        (node.id, node.via) for node in answer.nodes
+    ]
+    assert not any("via" in node for _, node in to_networkx(plain).nodes(data=True))
+    assert "via" not in to_dataframes(plain)[0]
+    graph = to_networkx(subgraph)
+    between = {name_id for name_id, node in graph.nodes(data=True) if node.get("on_the_way")}
+    assert between == graph.nodes - {node.id for node in subgraph.nodes} != set()
+    assert {*graph.edges(keys=True)} >= {(edge.subject, edge.object, edge.predicate) for edge in subgraph.edges}
+    for node in subgraph.nodes:
+        for path, seed in zip(node.via, seeds, strict=True):
+            assert path[-1] == seed
+            assert nx.shortest_path_length(graph.to_undirected(), node.id, seed) == len(path) // 2
+            for start, predicate, end in zip(path[::2], path[1::2], path[2::2], strict=False):
+                ends = (end, start) if predicate.startswith("^") else (start, end)
+                assert graph.has_edge(*ends, key=predicate.removeprefix("^"))
+    assert to_dataframes(subgraph)[0]["via"][0] == [list(path) for path in subgraph.nodes[0].via]
+    assert json.loads(plain_row(subgraph)["via"]) == to_dataframes(subgraph)[0]["via"][0]
+
+
+def plain_row(subgraph: Subgraph) -> dict[str, str]:
+    """Return the first node as CSV has it."""
+    return next(csv.DictReader(io.StringIO(nodes_csv(subgraph))))
+
+
+async def test_a_walk_on_a_path_is_its_edge_or_else_stands_as_the_path_has_it() -> None:
+    async with open_gateway() as gateway:
+        subgraph = await gateway.intersection_subgraph(
+            ["drug:warfarin", "drug:glibenclamide"], 1, via=True, only_predicates=["^METABOLIZES/METABOLIZES"]
+        )
+    graph = to_networkx(subgraph)
+    steps = {(path[2], path[0], path[1].removeprefix("^")) for node in subgraph.nodes for path in node.via if path[1:]}
+    assert steps
+    assert {*graph.edges(keys=True)} >= steps
+    without = replace(subgraph, edges=[])
+    assert {key for _, _, key in to_networkx(without).edges(keys=True)} == {f"^{key}" for _, _, key in steps}
+    assert not {*subgraph.to_rdflib().predicates()} - {RDF.type, RDFS.label}

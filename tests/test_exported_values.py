@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rdflib
 
 from gateway.answers.models import BfsResult
 from gateway.api import open_gateway
 from gateway.arguments import Show, TraversalOptions
 from gateway.errors import EndpointFault
 from gateway.export.subgraph import SubgraphNode
+from gateway.terms.literals import Literal
 from gateway.tools import whole_subgraph
 
 pytestmark = pytest.mark.anyio
@@ -92,3 +94,44 @@ async def test_rows_of_other_nodes_than_those_that_were_found_are_an_error() -> 
 
     with pytest.raises(EndpointFault, match="changed while its subgraph was read"):
         await whole_subgraph.with_rows(whole, pages())
+
+
+STATED = """@prefix x: <http://x.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+x:a x:near x:b , x:c . x:c x:near x:b .
+x:b x:size 5 , "five"^^x:words ; x:day "2020-02-03"^^xsd:date ; x:text "road"@en , "Weg"@de ;
+  x:part x:p ; x:sizes (1 2) .
+x:p x:size 7 ."""
+
+
+async def test_asked_values_are_triples_with_datatypes_and_languages(tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_text(STATED, encoding="utf-8")
+    columns = ["x:size", "x:day", "x:text", "x:part", "^x:near", "x:part/x:size", "x:sizes", "name", "type"]
+    async with open_gateway(path) as graph:
+        subgraph = await graph.bfs_subgraph(["x:a"], 1, values=columns, only_predicates=["x:near"])
+    given = rdflib.Graph().parse(path)
+    x = rdflib.Namespace("http://x.example/")
+    shown = {x[name] for name in ("near", "size", "day", "text", "part")}
+    triples = {triple for triple in subgraph.to_rdflib() if triple[1] != rdflib.RDF.type}
+    # Members of a list are values of their own, as they are edges of their own.
+    assert triples - {(x.b, x.sizes, rdflib.Literal(number)) for number in (1, 2)} == {
+        triple for triple in given if triple[1] in shown and triple[0] != x.p
+    }
+    assert subgraph.notes == ["Texts left out because others say the same in a better language: 1 de"]
+
+
+async def test_nodes_that_class_expressions_may_say_are_stated_by_no_triple(tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_text(
+        """@prefix x: <http://x.example/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+        @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+        x:s x:near x:C , x:D . x:D a owl:Class ; x:size 5 . x:C a owl:Class ; rdfs:subClassOf
+          [ owl:onProperty x:part ; owl:someValuesFrom x:D ] , [ owl:onProperty x:size ; owl:hasValue 4 ] .""",
+        encoding="utf-8",
+    )
+    async with open_gateway(path) as graph:
+        subgraph = await graph.bfs_subgraph(["x:s"], 1, values=["x:part", "x:size"], edges=False)
+    x = rdflib.Namespace("http://x.example/")
+    assert subgraph.triples == [(str(x.D), str(x.size), Literal("5", str(rdflib.XSD.integer)))]
+    assert not {*subgraph.to_rdflib().triples((None, x.part, None))}
+    assert whole_subgraph.NODES_ARE_NOT_STATED in subgraph.notes

@@ -65,18 +65,18 @@ class Result(Answer):
         Raises:
             ConfigurationError: pandas is not installed.
         """
-        from gateway.export.conversions import frame_of  # noqa: PLC0415 - with rdflib
+        from gateway.export.conversions import frame_of  # noqa: PLC0415 - few need it
 
         return frame_of(self._columns())
 
     def to_arrow(self) -> ArrowTable:
         """Return the table of `to_dataframe` for polars, DuckDB and pyarrow, which ask for nanoarrow."""
-        from gateway.export.conversions import ArrowTable  # noqa: PLC0415 - with rdflib
+        from gateway.export.conversions import ArrowTable  # noqa: PLC0415 - few need it
 
         return ArrowTable(self._columns())
 
     def _columns(self) -> dict[str, list[Any]]:
-        from gateway.export.answer_table import answer_columns  # noqa: PLC0415 - with rdflib
+        from gateway.export.answer_table import answer_columns  # noqa: PLC0415 - few need it
 
         return answer_columns(self.as_json(), self._show)
 

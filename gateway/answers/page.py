@@ -14,6 +14,7 @@ from gateway import messages
 from gateway.answers.models import Match
 from gateway.answers.values import NEGATED, EdgeMetadata, EdgeSurvey, NodeMetadata, Shortener
 from gateway.graph.values import Basis, Edge, Iri
+from gateway.graph.walks import Ends, Walk
 from gateway.schema.view import LONGEST_LABEL
 from gateway.terms.literals import JsonScalar
 from gateway.terms.names import cut
@@ -119,6 +120,7 @@ class PageNode(_PageItem[NodeMetadata]):
         beyond_left_out: Whether it does not say where it leads beyond the answer, to save room or because that could
             not all be read.
         row: What stands for it in a row, and the cells of that; None where it is in no row.
+        ends: Where the walks of these cells end, as the graph has it.
         unnamed_beyond: The IDs there whose name could not be fetched.
     """
 
@@ -138,6 +140,7 @@ class PageNode(_PageItem[NodeMetadata]):
     beyond_left_out: bool = False
     unnamed_beyond: frozenset[str] = frozenset()
     row: Sequence[Any] | None = None
+    ends: Mapping[Walk, Ends] = field(default_factory=dict)
 
     def set_row(self, row: Sequence[Any], shortened: int) -> None:
         """Show it as a row; `shortened` of its values are not shown whole."""

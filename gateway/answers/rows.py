@@ -112,6 +112,7 @@ class RowWriter:
                 node.failed = node.failed or not one.mark.whole or not names.unread.keys().isdisjoint(one.ends)
                 row.append(cells.cell(one, places[column.walk].get(node.iri, {})))
             node.set_row(row, cells.left_out - before)
+            node.ends = {walk: of_nodes[node.iri] for walk, of_nodes in ends.items()}
             node.other_languages = cells.other_languages
         if cells.left_out or any(node.failed for node in nodes):
             header.are_values_complete = False

@@ -249,7 +249,7 @@ def intersect(
     """
     is_export = export_format is not None or out is not None
     if is_export and via:
-        raise ConfigurationError("--via shows paths, which no format of --format and --out holds.")
+        raise ConfigurationError("--via shows paths on a page; only Python writes them into files (docs/python.md).")
     seeds = with_standard_input(seeds, options.graph)
     given = {"seeds": seeds, "k": hops, **arguments, "via": False if is_export else via}
     return traversal_line(options, IntersectSubgraphs.tool, given, is_all=is_all, export_format=export_format, out=out)

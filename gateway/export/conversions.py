@@ -1,4 +1,4 @@
-"""A subgraph as columns, as CSV and DOT, and as objects of NetworkX and rdflib."""
+"""A subgraph as columns, as CSV and as DOT."""
 
 from __future__ import annotations
 
@@ -12,17 +12,14 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from typing import Literal as Literal_
 
-from rdflib import RDF, RDFS, BNode, Graph, Literal, URIRef
-
 from gateway.errors import counted
 from gateway.escaping import json_text, visible, without_formula
-from gateway.export.subgraph import Subgraph, SubgraphEdge, how_said, needs
+from gateway.export.subgraph import Subgraph, how_said, needs
 from gateway.terms.iri import NAME_PREDICATES, SYNONYM_PREDICATES
 from gateway.terms.local_names import local_part
 from gateway.terms.name_predicates import NAME_WALKS, SYNONYM_WALKS
 
 if TYPE_CHECKING:
-    import networkx as nx
     import pandas as pd
 
 NODE_COLUMNS = ("id", "iri", "type", "types", "name", "distance", "metadata")
@@ -41,6 +38,7 @@ Row = dict[str, Any]
 def node_rows(subgraph: Subgraph) -> Iterator[Row]:
     """Yield a row for each node; metadata and the list of types are objects, and so are several values of a column."""
     titles = value_titles(subgraph)
+    has_paths = "via" in node_columns(subgraph)
     for node in subgraph.nodes:
         yield {
             "id": node.id,
@@ -50,13 +48,20 @@ def node_rows(subgraph: Subgraph) -> Iterator[Row]:
             "name": node.name,
             "distance": node.distance,
             "metadata": dict(node.metadata),
+            **({"via": [list(path) for path in node.via]} if has_paths else {}),
             **{title: (node.values or {}).get(column) for column, title in titles.items()},  # noqa: PD011 - not pandas
         }
 
 
+def node_columns(subgraph: Subgraph) -> tuple[str, ...]:
+    """Return the columns that each node has, whatever is known of it: with the paths to seeds where there are some."""
+    return (*NODE_COLUMNS, "via") if any(node.via for node in subgraph.nodes) else NODE_COLUMNS
+
+
 def value_titles(subgraph: Subgraph) -> dict[str, str]:
     """Return the titles of the values that were asked for, by column; "type" is that of each node already."""
-    return {column: f"{column} (value)" if column in NODE_COLUMNS else column for column in subgraph.columns}
+    taken = node_columns(subgraph)
+    return {column: f"{column} (value)" if column in taken else column for column in subgraph.columns}
 
 
 def edge_rows(subgraph: Subgraph) -> Iterator[Row]:
@@ -77,7 +82,7 @@ MOST_COLUMNS = 200
 
 def metadata_titles(subgraph: Subgraph) -> dict[str, str]:
     """Return the titles of columns for the metadata of nodes, by key: those that most nodes have, in their order."""
-    taken = {*NODE_COLUMNS, *value_titles(subgraph).values()}
+    taken = {*node_columns(subgraph), *value_titles(subgraph).values()}
     return titles_of((node.metadata for node in subgraph.nodes), taken, "metadata")
 
 
@@ -93,7 +98,8 @@ def titles_of(mappings: Iterable[Mapping[str, Any]], taken: set[str], kind: str)
     return {key: f"{key} ({kind})" if key in taken else key for key in counts if key in frequent}
 
 
-def _by_title(mapping: Mapping[str, Any], titles: Mapping[str, str]) -> Row:
+def by_title(mapping: Mapping[str, Any], titles: Mapping[str, str]) -> Row:
+    """Return those of some values that have titles, by these."""
     return {title: mapping[key] for key, title in titles.items() if key in mapping}
 
 
@@ -126,7 +132,7 @@ def to_dataframes(subgraph: Subgraph) -> tuple[pd.DataFrame, pd.DataFrame]:
         import pandas as pd  # noqa: PLC0415 - an extra
 
     rows = list(node_rows(subgraph))
-    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS)).astype({"distance": "Int64"})
+    nodes = pd.DataFrame(rows, columns=list(node_columns(subgraph))).astype({"distance": "Int64"})
     edges = pd.DataFrame(list(edge_rows(subgraph)), columns=list(EDGE_COLUMNS))
     values = {title: [row[title] for row in rows] for title in value_titles(subgraph).values()}
     metadata = columns_of([node.metadata for node in subgraph.nodes], metadata_titles(subgraph))
@@ -164,7 +170,7 @@ def frame_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
 Kind = Literal_["Int64", "Float64", "boolean", "object", "date", "time", "time in UTC"]
 
-_TEXTS = {*NODE_COLUMNS, *EDGE_COLUMNS, "description", "match", "matched", "kind", "query"}
+_TEXTS = {*NODE_COLUMNS, "via", *EDGE_COLUMNS, "description", "match", "matched", "kind", "query"}
 
 _NAMES = {
     "name",
@@ -231,7 +237,7 @@ def nodes_csv(subgraph: Subgraph, *, guard_formulas: bool = False) -> str:
 
     With `guard_formulas`, no text is a formula for a spreadsheet (`escaping.without_formula`), and each is quoted.
     """
-    return _csv([*NODE_COLUMNS, *value_titles(subgraph).values()], node_rows(subgraph), guard_formulas)
+    return _csv([*node_columns(subgraph), *value_titles(subgraph).values()], node_rows(subgraph), guard_formulas)
 
 
 def edges_csv(subgraph: Subgraph, *, guard_formulas: bool = False) -> str:
@@ -304,136 +310,6 @@ def _label(text: str) -> str:
     return _REFERENCE.sub("&amp;", shown)
 
 
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML 1.0 document can hold (https://www.w3.org/TR/xml/, 2.2)."""
-
-_EDGE_ATTRIBUTES = ("predicate_name", "predicate_iri", "evidence")
-
-
-def to_networkx(subgraph: Subgraph) -> nx.MultiDiGraph[str]:
-    """Return a subgraph as a directed graph with parallel edges.
-
-    Nodes are IDs, with the columns of `rows` and each kind of metadata as attributes. The key of an edge is the ID of
-    its predicate; its attributes are the predicate's name and IRI, and the evidence, whole and by kind. The graph has
-    `seeds`, `complete` and `notes`.
-
-    Raises:
-        ConfigurationError: networkx is not installed.
-    """
-    graph = _empty()
-    graph.graph.update(seeds=list(subgraph.seeds), complete=subgraph.complete, notes=list(subgraph.notes))
-    # Not as keywords: networkx has some of its own, and a graph may have predicates of these names.
-    titles = metadata_titles(subgraph)
-    for row, node in zip(node_rows(subgraph), subgraph.nodes, strict=True):
-        graph.add_node(row.pop("id"))
-        graph.nodes[node.id].update(row | _by_title(node.metadata, titles))
-    titles = evidence_titles(subgraph)
-    for row, edge in zip(edge_rows(subgraph), subgraph.edges, strict=True):
-        graph.add_edge(edge.subject, edge.object, key=edge.predicate)
-        attributes = {name: row[name] for name in _EDGE_ATTRIBUTES} | _by_title(edge.evidence or {}, titles)
-        graph.edges[edge.subject, edge.object, edge.predicate].update(attributes)
-    return graph
-
-
-def graphml(subgraph: Subgraph) -> bytes:
-    r"""Return a subgraph as GraphML: metadata and evidence are JSON, edges have their predicate as an attribute too.
-
-    A character that XML cannot hold is written as `\uXXXX`.
-
-    Raises:
-        ConfigurationError: networkx is not installed.
-    """
-    graph = _empty()
-    for row in node_rows(subgraph):
-        graph.add_node(row.pop("id"), **_xml(plain(row)))
-    for row in edge_rows(subgraph):
-        values = _xml(plain({name: row[name] for name in ("predicate", *_EDGE_ATTRIBUTES)}))
-        graph.add_edge(row["subject"], row["object"], key=row["predicate"], **values)
-    graph.graph["complete"] = subgraph.complete
-    graph.graph["notes"] = _xml_text("\n".join(subgraph.notes))
-    file = io.BytesIO()
-    _networkx().write_graphml_xml(graph, file)
-    return file.getvalue()
-
-
-def _empty() -> nx.MultiDiGraph[str]:
-    graph: nx.MultiDiGraph[str] = _networkx().MultiDiGraph()
-    return graph
-
-
-def _networkx() -> Any:
-    with needs("networkx", "export"):
-        import networkx as nx  # noqa: PLC0415 - an extra
-
-    return nx
-
-
-def _xml(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as GraphML can hold it: an attribute that is absent is no empty text."""
-    kept = {name: value for name, value in row.items() if value != ""}
-    return {name: _xml_text(value) if isinstance(value, str) else value for name, value in kept.items()}
-
-
-def _xml_text(text: str) -> str:
-    return _NOT_IN_XML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-_JSON = URIRef(f"{RDF}JSON")
-
-
-def to_rdflib(subgraph: Subgraph) -> Graph:
-    """Return a subgraph as triples: its edges, and the types (`rdf:type`) and names (`rdfs:label`) of its nodes.
-
-    A walk of several predicates is no triple, and is left out. What class expressions say of classes is stated about,
-    and not asserted. A node without a type, a name and an edge is an
-    `rdfs:Resource`, or it would be absent. The evidence of an edge is one `rdf:Statement` about it (RDF 1.1 Semantics,
-    Appendix D.1), with the evidence as JSON in its `rdf:value`. Other metadata of nodes is left out: its values have
-    lost their datatypes.
-    """
-    graph = Graph(bind_namespaces="none")
-    for name, namespace in {"rdf": str(RDF), "rdfs": str(RDFS), **subgraph.prefixes}.items():
-        graph.bind(name, namespace)
-    iris = {name_id: _term(iri) for name_id, iri in subgraph.iris.items() if name_id not in subgraph.walks}
-    edges = [edge for edge in subgraph.edges if edge.predicate not in subgraph.walks]
-    stated = [edge for edge in edges if not _is_of_expressions(edge.evidence)]
-    has_edge = {end for edge in stated for end in (edge.subject, edge.object)}
-    for node in subgraph.nodes:
-        types = [name_id for name_id in node.types if not name_id.startswith("(")]
-        for name_id in types:
-            graph.add((iris[node.id], RDF.type, iris[name_id]))
-        if node.name:
-            graph.add((iris[node.id], RDFS.label, Literal(node.name)))
-        if not types and not node.name and node.id not in has_edge:
-            graph.add((iris[node.id], RDF.type, RDFS.Resource))
-    for edge in stated:
-        graph.add((iris[edge.subject], iris[edge.predicate], iris[edge.object]))
-    for edge in edges:
-        triple = (iris[edge.subject], iris[edge.predicate], iris[edge.object])
-        if edge.evidence is not None:
-            _add_evidence(graph, triple, edge)
-    return graph
-
-
-def _is_of_expressions(evidence: Mapping[str, Any] | None) -> bool:
-    """Return whether class expressions alone say an edge: of members of a class, or of one of several classes."""
-    assertions = [] if evidence is None else evidence.get("assertions", [evidence])
-    are_uncertain = [not {"restriction", "one of"}.isdisjoint(one) for one in assertions]
-    is_certain = any("stated" in one or "position" in one or one.keys() == {"of"} for one in assertions)
-    return any(are_uncertain) and not is_certain
-
-
-def _term(iri: str) -> URIRef | BNode:
-    return BNode(iri[2:]) if iri.startswith("_:") else URIRef(iri)
-
-
-def _add_evidence(graph: Graph, triple: tuple[URIRef | BNode, ...], edge: SubgraphEdge) -> None:
-    statement = BNode()
-    graph.add((statement, RDF.type, RDF.Statement))
-    for part, term in zip((RDF.subject, RDF.predicate, RDF.object), triple, strict=True):
-        graph.add((statement, part, term))
-    graph.add((statement, RDF.value, Literal(json_text(dict(edge.evidence or {})), datatype=_JSON)))
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class ArrowTable:
     """A table that other libraries take as it is: `polars.DataFrame(table)`, `pandas.DataFrame.from_arrow(table)`.
@@ -496,7 +372,7 @@ def _since_1970(value: date) -> int:
 def to_arrow(subgraph: Subgraph) -> tuple[ArrowTable, ArrowTable]:
     """Return the nodes and the edges of a subgraph as tables with the columns of `to_dataframes`."""
     rows = list(node_rows(subgraph))
-    titles = [*NODE_COLUMNS, *value_titles(subgraph).values()]
+    titles = [*node_columns(subgraph), *value_titles(subgraph).values()]
     nodes = {title: [row[title] for row in rows] for title in titles}
     nodes |= columns_of([node.metadata for node in subgraph.nodes], metadata_titles(subgraph))
     rows = list(edge_rows(subgraph))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.export.conversions import dot, edges_csv, graphml, nodes_csv
+from gateway.export.conversions import dot, edges_csv, nodes_csv
+from gateway.export.networkx_graph import graphml
 from gateway.export.picture import page, picture
 from gateway.export.subgraph import Subgraph
 
@@ -38,7 +39,7 @@ def _rdf(name: str) -> Callable[[Subgraph], bytes]:
     return content
 
 
-_METADATA = "the metadata and values of nodes other than types and names"
+_METADATA = "the metadata of nodes other than types and names, and values behind several predicates"
 _ALL_METADATA = "metadata and values of nodes, and evidence but for what denies an edge or restricts it"
 
 FORMATS: Mapping[str, Format] = {

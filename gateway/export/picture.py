@@ -271,7 +271,8 @@ def picture(subgraph: Subgraph, format: Literal["svg", "png"]) -> bytes:  # noqa
         import networkx as nx  # noqa: PLC0415
         from matplotlib.figure import Figure  # noqa: PLC0415
 
-    from gateway.export.conversions import node_rows, to_networkx  # noqa: PLC0415 - with rdflib
+    from gateway.export.conversions import node_rows  # noqa: PLC0415 - with networkx
+    from gateway.export.networkx_graph import to_networkx  # noqa: PLC0415
 
     graph = to_networkx(subgraph)
     side = max(_INCHES, 1.6 * math.sqrt(len(subgraph.nodes)))

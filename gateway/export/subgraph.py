@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.errors import ConfigurationError, counted
 from gateway.settings.paths import local_path
+from gateway.terms.literals import Literal
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -33,6 +34,8 @@ class SubgraphNode:
         on_the_way: Whether it is here only as a step to a node of `only_node_types`, so that it may have other edges.
         values: The values that were asked for, by column: None where there is none, a list where there are several;
             None for a node that was not asked about.
+        via: One shortest path to each seed, where they were asked for: the IDs of this node, a predicate (`^` before it
+            where its edge leads against the step), a node, and so on.
     """
 
     id: str
@@ -43,6 +46,7 @@ class SubgraphNode:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     on_the_way: bool = False
     values: Mapping[str, Any] | None = None
+    via: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,9 @@ class Subgraph:
         tool: The tool that was called.
         arguments: The arguments of the call.
         columns: What the values of nodes are, in the order asked for; empty where none were asked for.
-        walks: What stands in the place of a predicate for a walk of several: no IRI.
+        walks: What stands in the place of a predicate for a walk of several, in edges and paths: no IRI.
+        triples: What the values that were asked for state: subject, predicate, and an IRI or a literal as the graph has
+            it, in all languages. A blank node is its ID.
     """
 
     seeds: tuple[str, ...]
@@ -95,6 +101,7 @@ class Subgraph:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     columns: Sequence[str] = ()
     walks: Sequence[str] = ()
+    triples: Sequence[tuple[str, str, str | Literal]] = ()
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """Return it as a directed graph with parallel edges; see `networkx_graph.to_networkx`.
@@ -102,18 +109,18 @@ class Subgraph:
         Raises:
             ConfigurationError: networkx is not installed.
         """
-        from gateway.export.conversions import to_networkx  # noqa: PLC0415 - with networkx
+        from gateway.export.networkx_graph import to_networkx  # noqa: PLC0415 - with networkx
 
         return to_networkx(self)
 
     def to_rdflib(self) -> rdflib.Graph:
         """Return it as triples; see `rdf_graph.to_rdflib`."""
-        from gateway.export.conversions import to_rdflib  # noqa: PLC0415 - with rdflib
+        from gateway.export.rdf_graph import to_rdflib  # noqa: PLC0415 - with rdflib
 
         return to_rdflib(self)
 
     def to_dataframes(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return its nodes and its edges as tables; see `tables.to_dataframes`.
+        """Return its nodes and its edges as tables; see `conversions.to_dataframes`.
 
         Raises:
             ConfigurationError: pandas is not installed.

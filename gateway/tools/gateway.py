@@ -114,7 +114,7 @@ class Gateway:
         self._answerer = Answerer(
             profile, prefixes, self._schema_cache, clock, on_record, changes.note, namespaces, terms
         )
-        self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
+        self._subgraphs = WholeSubgraphs(self._traversed, prefixes, self._may_have_expressions)
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
         imports = ImportReader(store)
         self._schema_describer = SchemaDescriber(store, profile, prefixes, self._schema_cache, shapes, imports)
@@ -526,6 +526,7 @@ class Gateway:
         seeds: Sequence[str],
         k: int,
         *,
+        via: bool = False,
         progress: AnyProgress = no_progress,
         **options: Unpack[TraversalOptions],
     ) -> Subgraph:
@@ -534,10 +535,11 @@ class Gateway:
         Args:
             seeds: IDs or IRIs, 2 to 10,000.
             k: Distance from every seed, 1 to 5.
+            via: Give each node one shortest path to each seed.
             progress: Called after each hop.
             **options: What to follow and to show; not which page.
         """
-        given = {"seeds": seeds, "k": k, "via": False, **options}
+        given = {"seeds": seeds, "k": k, "via": via, **options}
         return await self.subgraph(IntersectSubgraphs.tool, given, progress)
 
     async def subgraph(self, tool: str, arguments: Mapping[str, Any], progress: AnyProgress = no_progress) -> Subgraph:
@@ -557,6 +559,9 @@ class Gateway:
     ) -> AsyncIterator[Traversed]:
         """Return all pages of a traversal, whose sizes nothing limits; each has its own deadline. See `subgraph`."""
         return self._subgraphs.pages(tool, arguments, as_progress(progress))
+
+    async def _may_have_expressions(self) -> bool:
+        return await self._store.may_have_expressions(self._answerer.own_call("whole"))
 
     async def _traversed(self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape) -> Traversed:
         answer: Traversed = await self._answerer.answer(self._whole[tool], arguments, progress, shape=shape)

@@ -15,9 +15,11 @@ from gateway.arguments import BfsQuery, IntersectSubgraphs, no_such_tool
 from gateway.errors import EndpointFault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.graph.call import Progress
+from gateway.graph.walks import Ends, Walk
 from gateway.members.sides import split_steps
 from gateway.schema.types import UNKNOWN, UNTYPED
-from gateway.terms.iri import is_own, is_path, is_walk, walk_iri
+from gateway.terms.iri import ARRAY, ORDER, is_own, is_path, is_skolem, is_walk, walk_iri
+from gateway.terms.literals import Literal
 from gateway.terms.prefixes import PrefixMap, in_prose
 
 Traversed = BfsResult | IntersectionResult
@@ -26,9 +28,6 @@ Ask = Callable[[str, Mapping[str, Any], Progress, Shape], Awaitable[Traversed]]
 
 _NAMED_REFERENCE = replace(REFERENCE, names_stubs=True)
 """The reference shape with the name of every node, for people and programs that read a whole subgraph."""
-
-_ROWS_AND_NODES = replace(REFERENCE, writers={**REFERENCE.writers, SubgraphPage: rows_and_nodes})
-"""The reference shape that tells of which node each row is."""
 
 NODES_A_PAGE = 500
 """Nodes of one page, whose metadata is read at once."""
@@ -85,11 +84,13 @@ class WholeSubgraphs:
     Args:
         ask: Answers a traversal whose size nothing limits.
         prefixes: The prefixes of IDs.
+        may_have_expressions: Returns whether edges may be those of class expressions, which state no triple.
     """
 
-    def __init__(self, ask: Ask, prefixes: PrefixMap) -> None:
+    def __init__(self, ask: Ask, prefixes: PrefixMap, may_have_expressions: Callable[[], Awaitable[bool]]) -> None:
         self._ask = ask
         self._prefixes = prefixes
+        self._may_have_expressions = may_have_expressions
 
     async def whole(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Subgraph:
         """Return all pages of a traversal as one subgraph.
@@ -108,7 +109,9 @@ class WholeSubgraphs:
                 raise groups_of_subgraph(given)
             all_pages = self.pages(tool, _without_rows(arguments), progress)
             subgraph = await subgraph_of(all_pages, self._prefixes, tool, arguments)
-            return await with_rows(subgraph, self.pages(tool, only_rows(arguments), progress, _ROWS_AND_NODES))
+            stated = _Stated(self._prefixes)
+            subgraph = await with_rows(subgraph, self.pages(tool, only_rows(arguments), progress, stated.shape))
+            return stated.added_to(subgraph, with_nodes=not await self._may_have_expressions())
 
     async def pages(
         self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape = _NAMED_REFERENCE
@@ -130,6 +133,55 @@ class WholeSubgraphs:
             if page.next_offset is None:
                 return
             place = {"offset": page.next_offset, "edge_offset": page.next_edge or 0, "snapshot": page.snapshot}
+
+
+class _Stated:
+    """Notes what the values in rows state, as triples, while pages are written.
+
+    Args:
+        prefixes: The prefixes of IDs.
+
+    Attributes:
+        shape: The reference shape, whose writer of pages tells of which node each row is.
+    """
+
+    def __init__(self, prefixes: PrefixMap) -> None:
+        self._prefixes = prefixes
+        self._ends: dict[str, Mapping[Walk, Ends]] = {}
+        self.shape = replace(REFERENCE, writers={**REFERENCE.writers, SubgraphPage: self._write})
+
+    def _write(self, page: SubgraphPage) -> Mapping[str, Any]:
+        self._ends |= {node.id: node.ends for node in page.nodes}
+        return rows_and_nodes(page)
+
+    def added_to(self, subgraph: Subgraph, *, with_nodes: bool) -> Subgraph:
+        """Return a subgraph with the triples that its values state.
+
+        Args:
+            subgraph: It has the rows.
+            with_nodes: Whether values that are nodes are stated too, and not perhaps said by class expressions.
+        """
+        triples = list(dict.fromkeys(self._triples(subgraph)))
+        shown = [one for one in triples if with_nodes or isinstance(one[2], Literal)]
+        notes = [*subgraph.notes, NODES_ARE_NOT_STATED] if len(shown) < len(triples) else subgraph.notes
+        return replace(subgraph, triples=shown, notes=notes)
+
+    def _triples(self, subgraph: Subgraph) -> Iterator[tuple[str, str, str | Literal]]:
+        """Yield the triples of single predicates."""
+        for node in subgraph.nodes:
+            iri = subgraph.iris[node.id]
+            for walk, ends in self._ends.get(node.id, {}).items():
+                predicates = walk[0].predicates
+                if len(walk) > 1 or isinstance(predicates, str) or len(predicates) > 1 or is_own(predicates[0]):
+                    continue
+                for end in ends.ends:
+                    if isinstance(end, Literal):
+                        if end.datatype not in {ARRAY, ORDER}:
+                            yield iri, predicates[0], end
+                    elif not is_skolem(end):
+                        other = _outside(self._prefixes.shorten(end), end)
+                        subject, object_ = (other, iri) if walk[0].is_inverse else (iri, other)
+                        yield subject, predicates[0], object_
 
 
 def groups_of_subgraph(given: Sequence[str]) -> InputError:
@@ -163,14 +215,17 @@ async def subgraph_of(
         labels |= page.labels or {}
         notes |= dict.fromkeys([*notes_of(page), *(f"Condition: {text}" for text in page.where or ())])
         seeds, is_complete = tuple(page.seeds), is_complete and page.complete
-    predicates = {edge.predicate: _predicate(edge.predicate, prefixes) for edge in edges}
+    paths = [path for node in nodes for path in node.via]
+    followed = {step.removeprefix("^") for path in paths for step in path[1::2]}
+    predicates = {name_id: _predicate(name_id, prefixes) for name_id in {*followed, *(one.predicate for one in edges)}}
     terms = {part for edge in edges for part in (edge.subject, edge.predicate, edge.object)}
     terms |= {name_id for node in nodes for name_id in (node.id, *node.types)}
+    terms |= followed.union(*(path[::2] for path in paths))
     iris = {name_id: prefixes.expand(name_id) for name_id in {*terms, *labels}.difference(predicates)}
     iris |= predicates
     walks = sorted(name_id for name_id, iri in predicates.items() if is_walk(iri) or is_path(iri))
-    if walks:
-        notes[walks_are_no_triples(walks)] = None
+    if of_edges := [name_id for name_id in walks if any(edge.predicate == name_id for edge in edges)]:
+        notes[walks_are_no_triples(of_edges)] = None
     order = {name_id: prefixes.declared_form(iri) for name_id, iri in iris.items()}
     return Subgraph(
         seeds,
@@ -245,7 +300,8 @@ def _node(node: Node, distance: int | None) -> SubgraphNode:
     types = dict.fromkeys([*([] if shown in {UNTYPED, UNKNOWN} else [shown]), *metadata.pop("types", ())])
     name = metadata.pop("name", None) or node.name or ""
     is_step = bool(node.on_the_way)
-    return SubgraphNode(node.id, shown, tuple(types), str(name), distance, metadata, on_the_way=is_step)
+    via = tuple(map(tuple, node.via or ()))
+    return SubgraphNode(node.id, shown, tuple(types), str(name), distance, metadata, on_the_way=is_step, via=via)
 
 
 def notes_of(page: Traversed) -> Iterator[str]:
@@ -271,6 +327,11 @@ def notes_of(page: Traversed) -> Iterator[str]:
 
 
 # --- sentences that a model reads ---
+
+NODES_ARE_NOT_STATED = (
+    "Values that are nodes are not among the triples (to_rdflib): class expressions may say some of them, which state "
+    "none."
+)
 
 
 def walks_are_no_triples(walks: Sequence[str]) -> str:

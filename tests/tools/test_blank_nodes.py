@@ -13,7 +13,7 @@ from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
 from gateway.errors import EndpointFault, Fault, GatewayError, InputError, NetworkFault, QueryRefused
 from gateway.expand_compact import expand
-from gateway.export.conversions import to_rdflib
+from gateway.export.rdf_graph import to_rdflib
 from gateway.files.loading import load_files
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.hidden import HiddenSettings

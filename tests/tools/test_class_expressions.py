@@ -8,7 +8,7 @@ import pytest
 from gateway.answers.models import Entity, SearchResult, Subgraph
 from gateway.errors import InputError
 from gateway.expand_compact import expand
-from gateway.export.conversions import to_rdflib
+from gateway.export.rdf_graph import to_rdflib
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.terms.iri import ARRAY
