@@ -106,13 +106,17 @@ def _direction(value: object) -> object:
 _TAG = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8}){0,7}")
 
 
+EVERY_LANGUAGE = "*"
+"""Asks for texts in all languages, each with its tag."""
+
+
 def _tag(value: object) -> object:
-    """Return a language tag in lower case."""
+    """Return a language tag in lower case, or what stands for all languages."""
     if value is None:
         return None
     tag = value.strip().lower().replace("_", "-") if isinstance(value, str) else ""
-    if _TAG.fullmatch(tag) is None:
-        raise PydanticCustomError("language", "it must be a language tag, such as en or pt-br")
+    if tag != EVERY_LANGUAGE and _TAG.fullmatch(tag) is None:
+        raise PydanticCustomError("language", "it must be a language tag, such as en or pt-br, or * for all languages")
     return tag
 
 

@@ -71,11 +71,13 @@ class MetadataBuilder:
         )
         self._prefixes = prefixes
         self._languages = language_order(profile.names.languages)
+        self._shows_all = False
 
     def for_call(self, call: Call, schema: Schema) -> MetadataBuilder:
         """Return the builder of the answer to a call: texts are in the language that it asks for."""
         made = copy(self)
         made._languages = language_order(self._profile.names.languages, call.language, schema.languages)  # noqa: SLF001 - its own class
+        made._shows_all = call.in_every_language  # noqa: SLF001
         return made
 
     def node(self, properties: Properties, types: Sequence[Iri], schema: Schema) -> NodeMetadata:
@@ -113,12 +115,24 @@ class MetadataBuilder:
         for values in properties.values():
             literals = [value for value in values if _is_scalar(value)]
             if any(one.language for one in literals):
-                shown = {one.value for one in shown_texts(literals, self._languages)}
+                shown = {one.value for one in self._shown(literals)}
                 counts.update(one.language for one in literals if one.value not in shown)
             for value in values:
                 if isinstance(value, BlankNode):
                     counts.update(self._other_languages(value.properties))
         return counts
+
+    def _shown(self, literals: Iterable[Literal]) -> list[Literal]:
+        """Return the texts that are shown: of translations those in the best language, unless all are asked for."""
+        return list(literals) if self._shows_all else shown_texts(literals, self._languages)
+
+    def _tagged(self, text: str, literal: Literal) -> str:
+        """Return a text as it is shown: with its language where all are asked for."""
+        return f"{text}@{literal.language}" if self._shows_all and literal.language else text
+
+    def _scalar(self, literal: Literal) -> JsonScalar:
+        value = literal.json
+        return self._tagged(value, literal) if isinstance(value, str) else value
 
     def other_languages_of(self, evidence: Evidence) -> Mapping[str, int]:
         """Return how many texts of some evidence are not shown because others say the same, by language."""
@@ -240,9 +254,8 @@ class MetadataBuilder:
     def _sorted(self, values: Iterable[Value]) -> list[PageValue]:
         """Return values sorted: scalars and IDs, then those with parts."""
         listed = list(values)
-        scalars: list[JsonScalar] = [
-            literal.json for literal in shown_texts((value for value in listed if _is_scalar(value)), self._languages)
-        ]
+        shown = self._shown(value for value in listed if _is_scalar(value))
+        scalars: list[JsonScalar] = [self._scalar(literal) for literal in shown]
         others = [self._value(value) for value in listed if not _is_scalar(value)]
         scalars += [value for value in others if isinstance(value, Id)]
         with_parts = (value for value in others if not isinstance(value, Id))
@@ -305,9 +318,9 @@ class MetadataBuilder:
             literals = [value for value in values if isinstance(value, Literal)]
             if others := tuple(value for value in values if not isinstance(value, Literal)):
                 left[predicate] = others
-            best = shown_texts(literals, self._languages)
-            written = sorted_values(one_line(one.text) if in_line else one.text for one in best)
-            texts.update(dict.fromkeys(filter(None, map(str, written))))
+            shown = [(one_line(one.text) if in_line else one.text, one) for one in self._shown(literals)]
+            written = sorted_values(self._tagged(text, one) for text, one in shown if text)
+            texts.update(dict.fromkeys(map(str, written)))
         return list(texts)
 
     def _take_numbers(

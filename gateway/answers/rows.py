@@ -99,7 +99,7 @@ class RowWriter:
             ]
             has_names = question.show != "id" or len(walks) < len(columns)
             names = await self._reader.names([*iris, *targets], call) if has_names else NodeNames()
-        cells = self._cells(names, question)
+        cells = self._cells(names, question, in_every_language=call.in_every_language)
         for node in nodes:
             before, cells.other_languages = cells.left_out, Counter()
             row: list[Any] = [cells.node(node.iri)]
@@ -117,8 +117,9 @@ class RowWriter:
         if cells.left_out or any(node.failed for node in nodes):
             header.are_values_complete = False
 
-    def _cells(self, names: NodeNames, question: MemberQuestion) -> _Cells:
-        return _Cells(self._size, self._prefixes, names.found, question.show, question.languages)
+    def _cells(self, names: NodeNames, question: MemberQuestion, *, in_every_language: bool = False) -> _Cells:
+        languages = None if in_every_language else question.languages
+        return _Cells(self._size, self._prefixes, names.found, question.show, languages)
 
     async def add_groups(
         self, header: MemberHeader, found: Grouped, question: MemberQuestion, offset: int, limit: int, call: Call
@@ -147,6 +148,13 @@ class RowWriter:
 class _Cells:
     """Writes values as JSON.
 
+    Args:
+        size: How much a cell has.
+        prefixes: Shortens IRIs.
+        names: The names of nodes.
+        show: What stands for a node.
+        languages: The languages in which texts are shown, the best first; None for all, each with its tag.
+
     Attributes:
         left_out: How many values were shortened or left out so far.
         other_languages: How many texts are not shown because others say the same, by language.
@@ -158,7 +166,7 @@ class _Cells:
         prefixes: PrefixMap,
         names: Mapping[Iri, str],
         show: Show,
-        languages: Sequence[str],
+        languages: Sequence[str] | None,
     ) -> None:
         self._size = size
         self._prefixes = prefixes
@@ -182,22 +190,25 @@ class _Cells:
 
     def cell(self, ends: Ends, places: Places) -> Any:
         """Return one value, a list of several, or None; ends that have a place in a list stand first, in its order."""
-        shown = in_one_language(ends.ends, self._languages)
+        shown = list(ends.ends) if self._languages is None else in_one_language(ends.ends, self._languages)
         if len(shown) < len(ends.ends):
             written = {end.value for end in shown if isinstance(end, Literal)}
             others = {end for end in ends.ends if isinstance(end, Literal) and end.value not in written}
             self.other_languages.update(end.language for end in others)
         shown.sort(key=lambda end: (places.get(end, inf), *self._place(end)))
-        values = [self._value(end) for end in shown[: self._size.cell_values]]
+        write = self._tagged if self._languages is None else self._value
+        values = [write(end) for end in shown[: self._size.cell_values]]
         values += [_BLANK] * (ends.blank > 0)
         self.left_out += max(0, len(shown) - self._size.cell_values)
         return values[0] if len(values) == 1 else values or None
 
     def of_group(self, end: End | None) -> JsonScalar | None:
         """Return one value of a group, a text with its language; None for none."""
-        if isinstance(end, Literal) and end.language:
-            return f"{self._value(end)}@{end.language}"
-        return None if end is None else self._value(end)
+        return None if end is None else self._tagged(end)
+
+    def _tagged(self, end: End) -> JsonScalar:
+        value = self._value(end)
+        return f"{value}@{end.language}" if isinstance(end, Literal) and end.language else value
 
     def _value(self, end: End) -> JsonScalar:
         if not isinstance(end, Literal):

@@ -279,7 +279,10 @@ _METAVARS: Mapping[Any, str] = {int: "N", str: "TEXT", list[str]: "TEXT"}
 
 
 _USUAL_TEXTS: Mapping[str, tuple[str, str]] = {
-    "language": ("TAG", "Show names and texts in this language first, where there are several: de, pt-br.")
+    "language": (
+        "TAG",
+        "Show names and texts in this language first, where there are several: de, pt-br; *: all texts.",
+    )
 }
 """The placeholder and the help text of the options of every tool."""
 

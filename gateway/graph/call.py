@@ -234,6 +234,7 @@ class Call:
         others: The other graphs of the server that the client may see.
         given: The IRIs that the client gives.
         language: The tag of the language that the caller asks for; empty for the profile's languages.
+        in_every_language: Whether values are shown in all languages, each text with its tag; names are not.
         call_deadline: The time limit of the whole call; `deadline` may be earlier, to reserve time for later parts.
     """
 
@@ -251,6 +252,7 @@ class Call:
     others: OtherGraphs = field(default_factory=dict)
     given: GivenTerms = field(default_factory=GivenTerms)
     language: str = field(default="")
+    in_every_language: bool = field(default=False)
     call_deadline: Deadline = field(init=False)
 
     def __post_init__(self) -> None:

@@ -23,6 +23,7 @@ from gateway.answers.reference import REFERENCE
 from gateway.answers.shape import Json, Shape, size_of
 from gateway.answers.size import explained, max_bytes
 from gateway.arguments import (
+    EVERY_LANGUAGE,
     AnyArguments,
     Arguments,
     BfsQuery,
@@ -167,7 +168,8 @@ class Answerer:
                     arguments = parse(tool.arguments, given, explain=explain)
                     tally.with_queries = arguments.explain
                     call = self._call(tally, progress, seen)
-                    call.language = arguments.language or ""
+                    call.in_every_language = arguments.language == EVERY_LANGUAGE
+                    call.language = "" if call.in_every_language else arguments.language or ""
                     await self._learn_prefixes(arguments, call)
                     if self._hides:
                         call.given = GivenTerms(given_iris(arguments, self._prefixes))

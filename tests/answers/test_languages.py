@@ -3,11 +3,13 @@
 import json
 import random
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 import rdflib
 
+from gateway.api import open_gateway
 from gateway.errors import InputError
 from gateway.settings.profile import Profile, ShapeName
 from gateway.settings.vocabulary import NameSettings
@@ -182,7 +184,7 @@ async def test_a_language_falls_back_to_its_relatives_and_then_to_the_profile() 
 
 async def test_a_text_that_is_no_language_tag_is_refused() -> None:
     async with over(KEYWORDS) as gateway:
-        for wrong in ("German language", "d/e", "*"):
+        for wrong in ("German language", "d/e", "de-*"):
             with pytest.raises(InputError, match="language"):
                 await gateway.describe_entity("x:c", language=wrong)
 
@@ -272,3 +274,42 @@ async def test_what_a_traversal_and_columns_do_not_show_is_counted(shape: ShapeN
     # x:c says two things in Finnish and one in Swedish, x:d one in German.
     assert traversal["other_languages"] == {"de": 1, "fi": 2, "sv": 1}
     assert rows["other_languages"] == {"fi": 1, "sv": 1}
+
+
+EVERYWHERE = """@prefix x: <http://x.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+x:a a x:T ; rdfs:label "avenue"@en, "Allee"@de ; rdfs:comment "wide"@en, "breit"@de ; x:n 5 ; x:p x:b ;
+  x:text "one"@en, "eins"@de , "a@b" ; x:by [ x:said "so"@en , "also"@de ] .
+x:b a x:T ; rdfs:label "road"@en, "Weg"@de . x:c a x:T ; rdfs:label "lane"@en ."""
+
+
+async def test_texts_of_all_languages_have_their_tags_and_names_stay_what_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_text(EVERYWHERE, encoding="utf-8")
+    columns = ["rdfs:label", "x:text", "name", "x:p", "x:n"]
+    async with open_gateway(path) as graph:
+        entity = await graph.describe_entity("x:a", language="*")
+        table = await graph.search_entities(node_types=["x:T"], values=columns, sort_by="x:text", language="*")
+        usual = await graph.search_entities(node_types=["x:T"], values=columns, sort_by="x:text")
+        nodes = (await graph.bfs_query(["x:a"], 1, language="*")).nodes
+        groups = [
+            (await graph.search_entities(node_types=["x:T"], group_by="x:text", compute=["count"], language=one)).groups
+            for one in (None, "*")
+        ]
+        with pytest.raises(InputError, match=r"or \* for all languages"):
+            await graph.describe_entity("x:a", language="**")
+    assert entity.name == "avenue"
+    assert entity.metadata["description"] == ["breit@de", "wide@en"]
+    assert entity.metadata["synonyms"] == ["Allee@de", "avenue@en"]
+    assert entity.metadata["x:text"] == ["a@b", "eins@de", "one@en"]
+    assert entity.metadata["x:by"]["x:said"] == ["also@de", "so@en"]
+    assert "other_languages" not in entity.metadata
+    assert table.rows == [
+        ["x:a avenue", ["Allee@de", "avenue@en"], ["a@b", "eins@de", "one@en"], "x:b road", 5],
+        ["x:b road", ["road@en", "Weg@de"], None, None, None],
+        ["x:c lane", "lane@en", None, None, None],
+    ]
+    assert table.other_languages is None
+    assert [row[0] for row in usual.rows or ()] == [row[0] for row in table.rows]
+    assert usual.other_languages
+    assert (nodes[0].metadata or {})["synonyms"] == ["Allee@de", "avenue@en"]
+    assert groups[0] == groups[1]
