@@ -11,7 +11,7 @@ from typing import Any
 
 from gateway.errors import counted
 from gateway.escaping import json_text, visible
-from gateway.export.picture import MOST_DRAWN, Arrow, drawing
+from gateway.export.picture import MOST_DRAWN, Arrow, bars, drawing
 from gateway.export.subgraph import how_said
 from gateway.terms.names import cut
 
@@ -175,8 +175,10 @@ _LISTS_OF_IDS = {
 
 
 def _picture(answer: Json) -> str:
-    """Return the nodes and edges of an answer as a picture, or why there is none."""
-    if answer.get("nodes") and "groups" not in answer:
+    """Return the nodes and edges of an answer as a picture, its numbers as bars, or why there is none."""
+    if "groups" in answer:
+        return _bars_of_groups(answer)
+    if answer.get("nodes"):
         nodes = {node["id"]: (_name(node), node.get("entity_type", "")) for node in answer["nodes"]}
         arrows = [
             Arrow(edge["subject"], f"{edge['predicate']} {how_said(edge.get('metadata'))}".strip(), edge["object"])
@@ -188,11 +190,98 @@ def _picture(answer: Json) -> str:
         first = [answer["id"]]
         arrows = list(_followable(answer["id"], answer["edges"]))
         nodes |= {end: (end, "") for arrow in arrows for end in (arrow.subject, arrow.object) if end not in nodes}
+    elif "entity_types" in answer and "shapes" not in answer:
+        return "".join(_bars_of_terms(answer))
     else:
+        nodes, arrows, first = _around(answer)
+    if not nodes:
         return ""
     if len(nodes) > MOST_DRAWN:
         return f"<p>{_text(f'No picture: {len(nodes):,} nodes; it has up to {MOST_DRAWN}.')}</p>"
     return drawing(nodes, arrows, first)
+
+
+_Drawn = tuple[dict[str, tuple[str, str]], list[Arrow], list[str]]
+
+
+def _around(answer: Json) -> _Drawn:
+    """Return the nodes, arrows and first nodes of the picture of a search, of several entities or of shapes."""
+    if "shapes" in answer:
+        return _shapes_drawn(answer["shapes"], answer.get("labels", {}))
+    if "not_found" in answer:
+        return _entities_drawn(answer["result"])
+    return _hits_drawn(answer)
+
+
+def _hits_drawn(answer: Json) -> _Drawn:
+    """Return hits around what found them: of several queries these, else the types that are shown of the hits."""
+    nodes: dict[str, tuple[str, str]] = {}
+    arrows: list[Arrow] = []
+    queries = answer.get("queries", ())
+    for one in queries or (answer,):
+        for hit in one.get("result", ()):
+            kind = hit.get("entity_type", "")
+            middle = f"query: {one['query']}" if queries else kind
+            if middle:
+                nodes.setdefault(middle, (middle, ""))
+                arrows.append(Arrow(hit["id"], hit.get("match", "") if queries else "type", middle))
+            nodes[hit["id"]] = (_name(hit), kind)
+    return nodes, arrows, list(dict.fromkeys(arrow.object for arrow in arrows))
+
+
+def _entities_drawn(entities: Sequence[Json]) -> _Drawn:
+    """Return entities with what could be followed from them; of many, only what leads from one to another."""
+    nodes = {one["id"]: (_name(one), one.get("entity_type", "")) for one in entities}
+    first = list(nodes)
+    arrows: dict[Arrow, None] = {}
+    for one in entities:
+        for arrow in _followable(one["id"], one.get("edges") or {}):
+            ends = (_described(arrow.subject, nodes), _described(arrow.object, nodes))
+            arrows[Arrow(ends[0], arrow.predicate, ends[1])] = None
+    others = {end: (end, "") for arrow in arrows for end in (arrow.subject, arrow.object) if end not in nodes}
+    return (nodes | others if len(nodes) + len(others) <= MOST_DRAWN else nodes), list(arrows), first
+
+
+def _described(end: str, nodes: Mapping[str, Any]) -> str:
+    """Return the ID of a neighbour that is described too; another one is its ID and its name in one text."""
+    name_id = end.partition(" ")[0]
+    return name_id if name_id in nodes else end
+
+
+_KINDS = {"number", "date", "boolean", "text", "language text", "IRI", "blank node", "…"}
+"""What a shape says of ends that are of no type."""
+
+
+def _shapes_drawn(shapes: Mapping[str, Json], labels: Mapping[str, str]) -> _Drawn:
+    """Return types with the types at the other ends of their edges."""
+    nodes = {one: (labels.get(one, one), "") for one in shapes}
+    arrows = []
+    for one, shape in shapes.items():
+        for predicate, row in shape["predicates"].items():
+            # Behind the share and the number of values.
+            for end in (end for kinds in row[2:3] for end in kinds.split(", ")):
+                if end and end not in _KINDS:
+                    nodes.setdefault(end, (labels.get(end, end), ""))
+                    ends = (end, one) if predicate.startswith("^") else (one, end)
+                    arrows.append(Arrow(ends[0], predicate.removeprefix("^"), ends[1]))
+    return nodes, arrows, list(shapes)
+
+
+def _bars_of_terms(answer: Json) -> Iterator[str]:
+    counts, labels = answer["counts"], answer.get("labels", {})
+    for title, key in (("Nodes of each type", "entity_types"), ("Edges of each predicate", "predicates")):
+        if counted_terms := [(labels.get(one) or one, counts[one]) for one in answer[key] if one in counts]:
+            yield bars(title, counted_terms)
+
+
+def _bars_of_groups(answer: Json) -> str:
+    """Return the first figure of groups that is a number as bars; nothing where it is none, or negative."""
+    groups, columns = answer["groups"], answer["group_columns"]
+    for place, title in enumerate(columns[1:], 1):
+        numbers = [group[place] for group in groups]
+        if groups and all(isinstance(one, int | float) and one >= 0 for one in numbers):
+            return bars(title, [(_figure(group[0]), number) for group, number in zip(groups, numbers, strict=True)])
+    return ""
 
 
 def _name(node: Json) -> str:

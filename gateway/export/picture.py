@@ -94,6 +94,42 @@ def drawing(nodes: Mapping[str, tuple[str, str]], arrows: Sequence[Arrow], first
     )
 
 
+MOST_BARS = 20
+"""Bars in a picture; what has more has a table."""
+
+_BAR, _ROW = 260.0, 18.0
+"""The length of the longest bar, and the height of a row."""
+
+_BESIDE_BARS = 170.0
+
+
+def bars(title: str, lengths: Sequence[tuple[str, float]]) -> str:
+    """Return numbers as bars, an element of SVG; the first ones, where there are many.
+
+    Args:
+        title: What they are.
+        lengths: What stands beside each bar, and its number, which is not negative.
+    """
+    shown = lengths[:MOST_BARS]
+    longest = max((number for _, number in shown), default=0.0) or 1.0
+    parts = []
+    for row, (name, number) in enumerate(shown):
+        y = _ROW * (row + 0.5)
+        parts.append(
+            f'<text x="{_BESIDE_BARS - 6:.0f}" y="{y + 4:.1f}" text-anchor="end">{_svg_text(name)}</text>'
+            f'<line x1="{_BESIDE_BARS:.0f}" y1="{y:.1f}" x2="{_BESIDE_BARS + _BAR * number / longest:.1f}" y2="{y:.1f}"'
+            f' stroke="{PALETTE[0]}" stroke-width="12"><title>{_svg_text(name, _TITLE_CHARACTERS)}</title></line>'
+            f'<text x="{_BESIDE_BARS + _BAR * number / longest + 6:.1f}" y="{y + 4:.1f}">{number:,}</text>'
+        )
+    more = f", the first {MOST_BARS} of {len(lengths):,}" if len(lengths) > MOST_BARS else ""
+    width, height = _BESIDE_BARS + _BAR + _MARGIN, _ROW * len(shown)
+    return (
+        f'<p>{_svg_text(title, _TITLE_CHARACTERS)}{more}</p><svg xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" style="width: 100%; max-width: {width:.0f}px" '
+        f'font-family="sans-serif" font-size="11">{"".join(parts)}</svg>'
+    )
+
+
 def _svg_text(text: str, most: int = _DRAWN_CHARACTERS) -> str:
     return escape(visible(cut(text, most)))
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bfsql_gateway import SyncGateway, ToolAnswer, open_gateway
-from gateway.export.picture import MOST_ARROWS, MOST_DRAWN, Arrow, drawing
+from gateway.export.picture import MOST_ARROWS, MOST_BARS, MOST_DRAWN, Arrow, bars, drawing
 
 ELEMENTS = {
     *("div", "p", "b", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "span"),
@@ -177,6 +177,55 @@ def test_a_traversal_is_a_picture_and_tables_of_all_its_nodes_and_edges() -> Non
     assert reader.elements.count("text") == len(answer.nodes) + len(answer.edges)
     assert reader.elements.count("tr") == 2 + len(answer.nodes) + len(answer.edges)
     assert {node.id for node in answer.nodes} <= set(reader.texts)
+
+
+def test_a_search_is_a_picture_of_its_hits_around_their_types_or_its_queries() -> None:
+    with open_gateway() as graph:
+        listed = graph.search_entities(node_types=["Drug", "Gene"], limit=20)
+        named = graph.search_entities(queries=["war", "asp", "zzyzx"])
+        nothing = graph.search_entities("zzyzx")
+    reader = read(shown(listed))
+    assert reader.elements.count("line") == len(listed.result)
+    assert {"m:Drug", "m:Gene", *(hit.name for hit in listed.result)} <= set(reader.texts)
+    reader = read(shown(named))
+    assert reader.elements.count("line") == sum(len(one.result) for one in named.queries or ())
+    assert {"query: war", "query: asp"} <= set(reader.texts)
+    assert "svg" not in read(shown(nothing)).elements
+
+
+def test_a_schema_is_bars_of_its_counts_and_a_shape_the_types_that_it_leads_to() -> None:
+    with open_gateway() as graph:
+        schema, shape = graph.describe_schema(), graph.describe_schema(node_types=["Drug"])
+    reader = read(shown(schema))
+    assert reader.elements.count("line") == len(schema.entity_types) + len(schema.predicates)
+    assert "Nodes of each type" in reader.texts
+    rows = (shape.shapes or {})["m:Drug"].predicates
+    ends = [end for row in rows.values() for end in row[2].split(", ") if end.startswith("m:")]
+    reader = read(shown(shape))
+    # A line for each edge from one type to another, and a circle for each that stays.
+    assert reader.elements.count("line") == sum(end != "m:Drug" for end in ends)
+    assert reader.elements.count("circle") == len({"m:Drug", *ends}) + ends.count("m:Drug")
+
+
+def test_entities_are_a_picture_with_what_could_be_followed_and_groups_are_bars() -> None:
+    with open_gateway() as graph:
+        entities = graph.describe_entities(["drug:warfarin", "drug:aspirin"])
+        many = graph.describe_entities([hit.id for hit in graph.search_entities(node_types=["Drug"], limit=20).result])
+        groups = graph.search_entities(node_types=["Drug"], group_by="TREATS", compute=["count"])
+        texts = graph.search_entities(node_types=["Drug"], group_by="TREATS", compute=["min name"])
+    reader = read(shown(entities))
+    assert {"warfarin", "aspirin"} <= set(reader.texts)
+    assert reader.elements.count("line") >= len(entities.result[0].edges or {})
+    assert read(shown(many)).elements.count("circle") <= MOST_DRAWN
+    assert read(shown(groups)).elements.count("line") == len(groups.groups or ())
+    assert "svg" not in read(shown(texts)).elements
+
+
+def test_of_many_numbers_the_first_are_bars() -> None:
+    reader = read(bars("numbers", [(f"n{number}", number) for number in range(MOST_BARS + 5)]))
+    assert reader.elements.count("line") == MOST_BARS
+    assert f"the first {MOST_BARS} of {MOST_BARS + 5}" in "".join(reader.texts)
+    assert read(bars("none", [("a", 0)])).elements.count("line") == 1
 
 
 LANGUAGES = """@prefix x: <http://x.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
