@@ -220,8 +220,14 @@ class DescribeSchema(Arguments):
 
     tool = "describe_schema"
 
-    all: Annotated[bool, Field(description="Up to 200 types and predicates, not 40.")] = False
-    node_types: Annotated[Names, Field(description="Shapes of these types in place of lists.")] = None
+    all: Annotated[bool, Field(description="Up to 200 of each, not 40.")] = False
+    node_types: Annotated[Names, Field(description="Shapes of these types, no lists.")] = None
+    query: Annotated[
+        str,
+        Field(max_length=MAX_QUERY, description="Only what fits a question."),
+        _Text,
+        WithJsonSchema({"type": "string"}),
+    ] = ""
 
 
 class SearchEntities(MemberArguments):
@@ -238,7 +244,7 @@ class SearchEntities(MemberArguments):
         _Text,
         WithJsonSchema({"type": "string"}),
     ] = ""
-    queries: Annotated[Queries, Field(description="Up to 20 names, each as a query of its own.")] = None
+    queries: Annotated[Queries, Field(description="Up to 20 names, each a query of its own.")] = None
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
     show: Annotated[Show, Field(description="Of a node in rows.")] = "both"
     limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if one is exact.")] = None

@@ -66,6 +66,7 @@ _TRAVERSAL: _Texts = {
 _SCHEMA: _Texts = {
     "all": (None, "Show up to 200 types and 200 predicates, not only the 40 most frequent of each."),
     "node_types": ("TYPE", "Show what instances of this type have, as for a TYPE. Repeatable."),
+    "query": ("TEXT", "List only the types, predicates and values that fit these words, the best first."),
 }
 _SEARCH: _Texts = {
     "node_types": ("TYPE", "Find only entities of this type. Repeatable."),

@@ -276,7 +276,7 @@ async def known_schema(
         await gateway.wait_for_schema()
         answer = await ask()
     written = answer.as_json()
-    if not (written["comprehensive"] or written["entity_types"] or written["predicates"]):
+    if not (written["comprehensive"] or written["entity_types_total"] or written["predicates_total"]):
         raise GatewayError("No type or predicate could be read.", valid=" ".join(written.get("warnings", ())))
     return answer
 

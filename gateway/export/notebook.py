@@ -54,6 +54,8 @@ def _size(answer: Json) -> str:
     if "id" in answer:
         return f"{cut(str(answer['id']), _ID_CHARACTERS)} ({cut(str(answer['entity_type']), _ID_CHARACTERS)})"
     sizes = [_listed(name, word, answer) for name, word in _COUNTED.items() if answer.get(name)]
+    if not sizes and "entity_types" in answer and answer.get("values"):
+        return counted(len(answer["values"]), "predicate") + " of values"
     if not sizes and answer.get("found"):
         return f"{counted(answer['found'], 'node')} found, none listed"
     return ", ".join(sizes) or "nothing found"

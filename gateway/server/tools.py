@@ -57,8 +57,8 @@ TOOLS: Mapping[str, Text] = {
     "describe_schema": Text(
         "Describe the graph",
         "Orient: the entity types and predicates of this graph, the most frequent first with counts, values and their "
-        "ranges, prefixes, and next_steps, which you should follow. Call it once, first, if you do not know what the "
-        "graph is about, unless bfs_query's description lists types and predicates. comprehensive=true: all are known. "
+        "ranges, prefixes, and next_steps, to follow. Call it once, first, unless you know what the "
+        "graph is about or bfs_query's description lists types and predicates. comprehensive=true: all are known. "
         "node_types=[...] shows instead what instances of these types have.",
         'Types and predicates read {"id label": count}, values {"id label": [nodes, kinds, range or examples]}, a '
         "shape {predicate: [share, one | several, kinds or types, range or example]}.",
@@ -107,7 +107,7 @@ TOOLS: Mapping[str, Text] = {
     "describe_entities": Text(
         "Describe several entities",
         "Expand a batch: what describe_entity says, for up to 200 entities; above 10, edges without neighbors. "
-        "not_found: IDs that do not exist; failed: try these again; remaining_ids did not fit: ask for them again.",
+        "not_found: IDs that do not exist; failed: try these again; remaining_ids did not fit: ask again.",
         'result reads {type: [{"id name": values}]}.',
     ),
     "intersect_subgraphs": Text(

@@ -56,6 +56,15 @@ def local_part(iri: str) -> str:
     return text if text.isprintable() and len(text) <= _MOST else ""
 
 
+def in_words(local: str) -> str:
+    """Return a local name with a blank between its words.
+
+    >>> in_words("wasWrittenBy"), in_words("release_date"), in_words("HTTPServer")
+    ('was Written By', 'release date', 'HTTP Server')
+    """
+    return _BETWEEN.sub(" ", local)
+
+
 def readable(local: str) -> str:
     """Return a local name as the words that it is made of; empty where it does not read as a name.
 

@@ -117,7 +117,7 @@ class Gateway:
         self._subgraphs = WholeSubgraphs(self._traversed, prefixes, self._may_have_expressions)
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
         imports = ImportReader(store)
-        self._schema_describer = SchemaDescriber(store, profile, prefixes, self._schema_cache, shapes, imports)
+        self._schema_describer = SchemaDescriber(store, profile, prefixes, self._schema_cache, shapes, imports, terms)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache, member_names)
         self._id_reader = id_reader = IdReader(searcher, store, profile, prefixes, self._schema_cache)
         reading = profile, prefixes, self._schema_cache, id_reader, member_names, clock
@@ -345,6 +345,7 @@ class Gateway:
         *,
         all: bool = False,  # noqa: A002 - the name of the argument over MCP
         node_types: Sequence[str] | None = None,
+        query: str = "",
         language: str | None = None,
         explain: bool = False,
     ) -> SchemaResult:
@@ -354,6 +355,8 @@ class Gateway:
             all: List up to 200 types and 200 predicates, as many as fit into 15,000 bytes; otherwise the 40 most
                 frequent of each. Of shapes, what fits into these, and not into 8,000.
             node_types: Return the shapes of these types, up to 20, and no lists.
+            query: List only the types and predicates whose names have words of this question, the best first; with an
+                embedder, those near in meaning are in `warnings`.
             language: The tag of the language in which labels come first.
             explain: Add the cost of the call and the SPARQL that was sent.
 
@@ -362,7 +365,7 @@ class Gateway:
                 and not comprehensive.
             InputError: A type that is asked for does not exist.
         """
-        given = {"all": all, "node_types": node_types, "language": language, "explain": explain}
+        given = {"all": all, "node_types": node_types, "query": query, "language": language, "explain": explain}
         return await self._answerer.answer(self._describe_schema, given)
 
     async def search_entities(

@@ -15,11 +15,11 @@ from gateway.answers.rows import ShapeWriter
 from gateway.answers.shape import Shape
 from gateway.answers.size import limit_page, max_bytes
 from gateway.arguments import DescribeSchema
-from gateway.errors import BudgetSpent, DeadlinePassed, counted, quoted
+from gateway.errors import BudgetSpent, DeadlinePassed, InputError, counted, quoted
 from gateway.graph.call import Call, together
-from gateway.graph.shapes import ReadShape
+from gateway.graph.shapes import ReadShape, ValuePredicate
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, NamelessNodes, Schema
+from gateway.graph.values import Iri, NamelessNodes, Schema, Term
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import LONGEST_LABEL, SchemaView
 from gateway.settings.profile import PartlyRead, Profile, asks_ahead, doubt_of
@@ -27,8 +27,10 @@ from gateway.terms.iri import SCHEMA_TERM_CLASSES, is_iri, is_reached_by, local_
 from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.well_known_prefixes import WELL_KNOWN
+from gateway.tools.fitting_terms import Fitting, best_listed, fitting
 from gateway.tools.imports import IMPORTED_WITHOUT_IRI, IMPORTS_UNREAD, ImportReader, Unread, imports_missing
 from gateway.tools.shapes import ShapeReader, Values
+from gateway.tools.terms_by_meaning import TermsByMeaning
 
 _LISTED = 40
 _LISTED_WITH_NAMES = 20
@@ -82,6 +84,7 @@ class SchemaDescriber:
         schema_cache: SchemaCache,
         shapes: ShapeReader,
         imports: ImportReader,
+        terms: TermsByMeaning | None = None,
     ) -> None:
         self._store = store
         self._profile = profile
@@ -89,6 +92,7 @@ class SchemaDescriber:
         self._schema_cache = schema_cache
         self._shapes = shapes
         self._imports = imports
+        self._terms = terms
 
     def forget(self) -> None:
         """Read values, shapes and imports again."""
@@ -100,8 +104,13 @@ class SchemaDescriber:
 
         Raises:
             Fault: The graph could not be asked. A graph that is too large to be read in time has empty lists instead.
-            InputError: A type that is asked for does not exist.
+            InputError: A type that is asked for does not exist, or shapes are asked for by a question.
         """
+        if arguments.query and arguments.node_types:
+            raise InputError(
+                "describe_schema takes node_types or query, not both.",
+                next_step="Ask with query for types and predicates, then with node_types for what instances have.",
+            )
         view = await self._schema_cache.view(call, in_full=True)
         if view.fault is not None and not isinstance(view.fault, DeadlinePassed | BudgetSpent):
             raise view.fault
@@ -109,6 +118,9 @@ class SchemaDescriber:
         if arguments.node_types:
             room = min(limit, _MOST_BYTES if arguments.all else _MOST_OF_SHAPES)
             page = await self._of_types(arguments.node_types, view, room, shape, call)
+        elif arguments.query and view.fault is None:
+            most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (_LISTED_WITH_NAMES, limit)
+            page = await self._of_question(arguments.query, view, most, room, shape, call)
         else:
             most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (self._listed, limit)
             values, (labels, nameless, missing) = await self._beside(view, most, call)
@@ -116,6 +128,25 @@ class SchemaDescriber:
             if values is None and view.fault is None:
                 page.warnings.append(VALUES_UNREAD)
         limit_page(page, limit, shape)
+        return page
+
+    async def _of_question(
+        self, question: str, view: SchemaView, most: int, limit: int, shape: Shape, call: Call
+    ) -> SchemaPage:
+        """Return the types and predicates that fit a question, as many as fit into so many bytes."""
+        values = await self._shapes.values(view, call)
+        found = await fitting(question, view, values, call)
+        near = "" if self._terms is None else await self._terms.near_to(question, view, call)
+        labels = await self._labels(
+            [term.iri for term in found.types[:most]], [term.iri for term in found.predicates[:most]], call
+        )
+        missing = await self._imports.missing(view, call)
+        if near:
+            found = replace(found, warnings=(*found.warnings, near))
+        page_with = partial(self._page, view, values, missing, labels, None, fit=found)
+        page = self._fitting(page_with, most, limit, shape)
+        if values is None:
+            page.warnings.append(VALUES_UNREAD)
         return page
 
     async def _beside(self, view: SchemaView, most: int, call: Call) -> tuple[Values | None, _Others]:
@@ -259,16 +290,21 @@ class SchemaDescriber:
         count: int,
         *,
         is_whole: bool,
+        fit: Fitting | None = None,
     ) -> SchemaPage:
         """Return the page with at most so many types and as many predicates, and, if it is whole, all prefixes.
 
-        `missing` are imports that are not in the graph, or why that could not be found out.
+        `missing` are imports that are not in the graph, or why that could not be found out. `fit` is what alone is
+        listed, where a question asks for it.
         """
         schema, shorten = view.schema, self._prefixes.shorten
         writer = ShapeWriter(view.chooser, self._prefixes)
         most_values = count if count > _LISTED else min(count, _VALUES)
-        with_values = () if values is None else values.found.shown[:most_values]
-        types, predicates = schema.types[:count], schema.predicates[:count]
+        with_values: Sequence[ValuePredicate] = () if values is None else values.found.shown[:most_values]
+        types: Sequence[Term] = schema.types[:count]
+        predicates: Sequence[Term] = schema.predicates[:count]
+        if fit is not None:
+            types, predicates, with_values = fit.types[:count], fit.predicates[:count], fit.values[:count]
         listed = [*types, *predicates]
         ids = [shorten(term.iri) for term in listed]
         warnings = [] if view.comprehensive else [not_all_listed(_reason(schema), self._schema_cache.is_reading)]
@@ -285,8 +321,12 @@ class SchemaDescriber:
             named = ", ".join(map(self._id, share.types[:_MOST_NAMED]))
             warnings.append(share_of_blank_nodes(share.edges, share.of, named))
         totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
+        if fit is not None:
+            warnings += fit.warnings
+            totals = {"entity_types": len(fit.types), "predicates": len(fit.predicates), "values": len(fit.values)}
         if left_out := {name: total for name, total in totals.items() if total > count}:
-            warnings.append(lists_cut(left_out, count, can_have_more=is_whole and count < _MOST_LISTED))
+            say_cut = lists_cut if fit is None else best_listed
+            warnings.append(say_cut(left_out, count, can_have_more=is_whole and count < _MOST_LISTED))
         labels_of = {term.iri: in_language.get(term.iri) or term.label for term in listed}
         labelled = {iri: cut(label, LONGEST_LABEL) for iri, label in labels_of.items() if label}
         if values is not None:
@@ -295,7 +335,8 @@ class SchemaDescriber:
         labels = {shorten(iri): labelled[iri] for iri in sorted(labelled, key=self._prefixes.declared_form)}
         return SchemaPage(
             description=self._description(schema),
-            complete=view.comprehensive and not missing,
+            # That a name does not fit says nothing of what its term means.
+            complete=view.comprehensive and not missing and fit is None,
             types=ids[: len(types)],
             predicates=ids[len(types) :],
             types_total=len(schema.types),
@@ -305,7 +346,7 @@ class SchemaDescriber:
             basis=schema.basis,
             prefixes=self._listed_prefixes([*ids, *(shorten(one.iri) for one in with_values)], is_whole=is_whole),
             version=schema.version,
-            next_steps=self._next_steps(view, nameless, has_all=not left_out),
+            next_steps=self._next_steps(view, nameless, has_all=not left_out) if fit is None else TERMS_FOUND,
             values=None if values is None else [writer.value_predicate(one, values.found) for one in with_values],
             values_total=0 if values is None else len(values.found.shown),
             warnings=warnings,
@@ -425,6 +466,10 @@ VALUES_UNREAD = "The predicates of literals could not be read in time, so `value
 """A warning: an answer about the schema does not say what values there are."""
 SHAPES_READ = "Follow a predicate with bfs_query and only_predicates, with ^ before it where its edges come in."
 """Advice beside shapes."""
+TERMS_FOUND = (
+    "Follow a predicate with only_predicates; describe_schema with node_types shows what instances of a type have."
+)
+"""Advice beside what fits a question."""
 NO_SHAPE = "node_types: nodes without a type have no shape."
 """A warning: the shape of `untyped` or `unknown` is asked for."""
 

@@ -203,6 +203,24 @@ class TermsByMeaning:
             _log.info("names of types and predicates are not compared by their meaning: %s", fault)
             return ""
 
+    async def near_to(self, question: str, view: SchemaView, call: Call) -> str:
+        """Return which types and predicates are near in meaning to a question, as sentences; empty if none.
+
+        A fault is in the log, and costs nothing but these sentences.
+        """
+        deadline = call.deadline.within(min(self._seconds, call.deadline.seconds_left * _SHARE))
+        try:
+            values = await self._shapes.value_terms(view, call, only_known=True)
+            name = question.strip()[:_LONGEST]
+            asked = (
+                _Unknown(name, "type", "types", [view.types]),
+                _Unknown(name, "predicate", "both", [view.predicates, values.by_name]),
+            )
+            return " ".join(filter(None, [await self._sentence(one, view, deadline, call) for one in asked]))
+        except Fault as fault:
+            _log.info("names of types and predicates are not compared by their meaning: %s", fault)
+            return ""
+
     async def _sentence(self, one: _Unknown, view: SchemaView, deadline: Deadline, call: Call) -> str:
         """Return which terms are near to a name."""
         count = sum(map(len, one.terms))

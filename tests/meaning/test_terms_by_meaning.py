@@ -74,6 +74,22 @@ async def test_an_error_of_a_name_that_is_none_lists_what_is_near_in_meaning(tmp
     await await_each(UNKNOWN, is_listed)
 
 
+async def test_a_question_about_the_schema_has_the_terms_that_are_near_in_meaning_beside_those_that_fit(
+    tmp_path: Path,
+) -> None:
+    async with open_gateway(FILMS, profile=by_meaning(model_in(tmp_path / "model"))) as gateway:
+        answer = await gateway.describe_schema(query="year of release")
+        nothing = await gateway.describe_schema(query="qzx")
+    warnings = " ".join(answer.warnings or ())
+    assert "By their meaning, predicates near to 'year of release': :released" in warnings
+    assert "By their meaning" not in " ".join(nothing.warnings or ())
+    async with service_over(model_in(tmp_path / "other")) as service:
+        service.status = 500
+        async with open_gateway(FILMS, profile=by_meaning(service.url)) as gateway:
+            away = await gateway.describe_schema(query="year of release")
+    assert (away.predicates, away.values) == (answer.predicates, answer.values)
+
+
 async def test_where_nothing_is_near_or_nothing_unknown_the_error_is_as_without_an_embedder(tmp_path: Path) -> None:
     profile = by_meaning(model_in(tmp_path / "model"))
     for tool, arguments in (

@@ -269,7 +269,7 @@ async def test_errors_of_the_other_tools_are_as_clear(gateway: Gateway) -> None:
     assert "search_entities" in unknown
     assert "disease:stroke" in nearest
     assert "seeds has 1 entry, but it needs at least 2" in one
-    assert "Its arguments are all, node_types, language." in one_argument
+    assert "Its arguments are all, node_types, query, language." in one_argument
 
 
 MEANT: Sequence[tuple[dict[str, Any], dict[str, Any]]] = [
