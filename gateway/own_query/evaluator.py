@@ -18,6 +18,7 @@ from typing import IO, Any, cast
 
 import pyoxigraph
 
+from gateway.own_query.columns import mistake_in_columns
 from gateway.own_query.frames import BEGUN, END, HEAD, HEADER, READ, REFUSED, ROWS, Request
 from gateway.own_query.text import KINDS, UPDATES, QueryText, in_order, read_query
 
@@ -181,6 +182,8 @@ def _syntax_error(query: QueryText, request: Request, prefixes: dict[str, str]) 
             query.text, base_iri=request.base or None, prefixes=prefixes, default_graph=cast("Any", object())
         )
     except SyntaxError as error:
+        if query.kind == "select" and (mistake := mistake_in_columns(query.body, str(error))):
+            return mistake
         return _short(_EXPECTED.sub(_few_expected, " ".join(str(error).split())))
     except ValueError:
         return ""

@@ -153,6 +153,14 @@ def read_query(text: str) -> QueryText:
     )
 
 
+def tokens_in_order(text: str) -> Iterator[str]:
+    """Yield the tokens of a text one after the other, where `<` begins an IRI if it can."""
+    at = 0
+    while (found := _TOKEN.match(text, at if (gap := _SKIPPED.match(text, at)) is None else gap.end())) is not None:
+        at = found.end()
+        yield found[0]
+
+
 def _reached(
     text: str, span: tuple[int, int], sought: Sequence[tuple[re.Pattern[str], re.Pattern[str]]]
 ) -> Iterator[int]:

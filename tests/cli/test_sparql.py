@@ -145,6 +145,25 @@ def test_the_query_is_a_text_a_file_or_standard_input(
     assert "Both the query and the graph" in both.err
 
 
+_NOT_GROUPED = "the rows are grouped, and {} neither in GROUP BY nor in an aggregate: write GROUP BY {}, or take one"
+_NEEDS_A_NAME = "a column that is computed needs parentheses and a name: (COUNT(…) AS ?x)."
+COLUMNS = [
+    ("SELECT ?s (COUNT(?o) AS ?n) WHERE { ?s ?p ?o }", _NOT_GROUPED.format("?s is", "?s")),
+    ("SELECT ?s (SUM(?o) / ?p AS ?n) { ?s ?p ?o } GROUP BY ?s", _NOT_GROUPED.format("?p is", "?s ?p")),
+    ("SELECT ?s $p { ?s ?p ?o } HAVING (COUNT(?o) > 1)", _NOT_GROUPED.format("?s, ?p are", "?s ?p")),
+    (
+        "SELECT ?s { { SELECT ?a { ?a ?b ?s } GROUP BY ?a } } GROUP BY (STR(?s) AS ?t)",
+        _NOT_GROUPED.format("?s is", "?t ?s"),
+    ),
+    ("SELECT (COUNT(?o) AS ?n) { { SELECT ?s (MAX(?o) AS ?m) { ?s ?p ?o } } }", "line 1, column"),
+    ("SELECT * { ?s ?p ?o } GROUP BY ?s", "SELECT * does not go with GROUP BY: write the columns"),
+    ("SELECT ?s COUNT(?o) { ?s ?p ?o } GROUP BY ?s", _NEEDS_A_NAME),
+    ("SELECT (COUNT(?o)) { ?s ?p ?o }", _NEEDS_A_NAME),
+    ("SELECT (?s AS ?p) { ?s ?p ?o }", "a name behind AS is one of the query already: choose another for ?p."),
+    ("SELECT (COUNT(?s) AS ?n) { ?s ?p ?o", "line 1, column 36: expected"),
+]
+
+
 def test_what_is_no_query_is_refused_with_what_to_do(run: Run, graph: Path, tmp_path: Path) -> None:
     empty, long, no_text = (tmp_path / f"{name}.rq" for name in ("empty", "long", "bytes"))
     empty.touch()
@@ -167,6 +186,7 @@ def test_what_is_no_query_is_refused_with_what_to_do(run: Run, graph: Path, tmp_
         ),
         (("SELECT * { ?s a1:p ?o ",), "column 23: expected"),
         (("SELECT * { ?s a1:p ?o ",), ". The prefix a1: is not declared. Declare it"),
+        *[((query,), f"This is no SPARQL query: {said}") for query, said in COLUMNS],
         (("SELEC",), "This is no SPARQL query: line 1, column 6.\n"),
         (("SELECT * { ?s ?p <relative> }",), "This is no SPARQL query"),
         (("warfarin",), "This is no SPARQL query"),
