@@ -30,6 +30,7 @@ from gateway.settings.profile import Profile
 from gateway.terms.local_names import local_part
 from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.tools.local_names import with_local_name
 from gateway.tools.search import DEPRECATED_HIT, EntitySearcher
 
 _SHOWN = 5
@@ -72,11 +73,13 @@ class NamedEntity:
         iri: The entity.
         name: Its name, if the text is another one.
         others: The other entities of this name, for a sentence; empty where there are none.
+        by_local_name: Whether the text is no name of it, and the local name of its IRI.
     """
 
     iri: Iri
     name: str = ""
     others: str = ""
+    by_local_name: bool = False
 
 
 @dataclass(slots=True)
@@ -110,12 +113,15 @@ class ReadIds:
         return {
             _taken(text, one, prefixes): (one.iri, text)
             for text, one in self.names.items()
-            if not (one.name or one.others)
+            if not (one.name or one.others or one.by_local_name)
         }
 
 
 def _taken(text: str, one: NamedEntity, prefixes: PrefixMap) -> str:
-    return taken_for(quoted(text), prefixes.in_prose(one.iri), quoted(one.name) if one.name else "", one.others)
+    entity = prefixes.in_prose(one.iri)
+    if one.by_local_name:
+        return taken_by_local_name(quoted(text), entity)
+    return taken_for(quoted(text), entity, quoted(one.name) if one.name else "", one.others)
 
 
 def given_iris(arguments: Arguments, prefixes: PrefixMap) -> frozenset[Iri]:
@@ -278,7 +284,19 @@ class IdReader:
         if self._is_only(page) and (most := _standing_out(_likeliest(name, exact), degrees)) is not None:
             others = [hit for hit in exact if hit is not most]
             return self._taken(most, _listed(name, others, page, degrees))
+        if not exact and (iri := await self._of_local_name(name, page, call)) is not None:
+            return NamedEntity(iri, by_local_name=True)
         raise self._unresolved(no_id, page, exact, degrees) from no_id
+
+    async def _of_local_name(self, name: str, page: SearchPage, call: Call) -> Iri | None:
+        """Return the node that a text is the local name of, where no entity is called so; None if several are, or none.
+
+        Raises:
+            Fault: Whether the graph has one could not be found out.
+        """
+        are_all = (page.exhaustive or page.has_all_names) and not page.truncated and not self._is_part
+        found = await with_local_name(name, self._prefixes, self._store, call) if are_all else ()
+        return found[0] if len(found) == 1 else None
 
     def _taken(self, hit: PageHit, others: str) -> NamedEntity:
         shown = hit.name if hit.match == "alias" else ""
@@ -430,6 +448,13 @@ def taken_for(text: str, entity: str, name: str, others: str) -> str:
     if others:
         return f"{text} was taken for {entity}{called}. Others of this name: {others}."
     return f"{text} is {entity}{called}."
+
+
+def taken_by_local_name(text: str, entity: str) -> str:
+    """Return a warning: the local name of an entity, which is called otherwise, stood in the place of an ID."""
+    return (
+        f"No entity is called {text}: it is taken for {entity}, by its local name. If another is meant, write its ID."
+    )
 
 
 def no_entity_of_this_name(no_id: InputError, near: str, doubt: str) -> InputError:

@@ -150,6 +150,20 @@ async def test_it_says_what_a_name_was_taken_for_where_a_query_fails_so_that_the
 
 
 @pytest.mark.parametrize("ask", ASKED)
+async def test_a_local_name_of_one_node_is_taken_where_no_entity_has_it_as_its_name(ask: Ask) -> None:
+    async with over(GRAPH) as gateway:
+        answer = await ask(gateway, "stream")
+        # A name goes before a local name, and a local name is written as it is.
+        assert "x:city" in json_text((await ask(gateway, "x:city")).as_json())
+        with pytest.raises(InputError, match="no entity has this name"):
+            await ask(gateway, "Stream")
+    warning = (
+        "No entity is called 'stream': it is taken for x:stream, by its local name. If another is meant, write its ID."
+    )
+    assert warning in (answer.as_json()["warnings"])
+
+
+@pytest.mark.parametrize("ask", ASKED)
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -760,7 +774,7 @@ async def test_local_names_of_nodes_with_a_name_are_guesses_and_are_named_in_err
         typed = await gateway.search_entities("cheese", node_types=["x:Dish"])
         named = await gateway.search_entities("prato")
         with pytest.raises(InputError, match="Nearest: x:CheeseTopping"):
-            await gateway.describe_entity("CheeseTopping")
+            await gateway.describe_entity("Cheese")
         with pytest.raises(InputError, match="Nearest by name: x:CheeseTopping"):
             await gateway.bfs_query(["x:CoberturaDeQueijos"], 1)
     assert [answer.result for answer in (whole, words, typed)] == [[], [], []]
