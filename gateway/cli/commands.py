@@ -37,7 +37,7 @@ from gateway.cli.command_line import (
     traversal_line,
 )
 from gateway.cli.completion import SHELLS, of_graph, one_of
-from gateway.cli.help import WIDEST, GroupedCommand
+from gateway.cli.help import WIDEST, GroupedCommand, Program
 from gateway.cli.options import OF_GRAPH, READING, CommonOptions, common, group_of, not_empty, with_options
 from gateway.cli.serving_options import GraphsWay, HttpOptions, ObserveOptions
 from gateway.cli.sparql_options import SparqlOptions
@@ -46,6 +46,7 @@ from gateway.cli.streams import lower_level
 from gateway.errors import ConfigurationError
 
 app = typer.Typer(
+    cls=Program,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
     pretty_exceptions_enable=False,

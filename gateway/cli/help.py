@@ -1,11 +1,14 @@
-"""The help of a command: its options in groups, as wide as the terminal."""
+"""The help of a command, its options in groups; what is meant by a command line that is nearly right."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
+
+from gateway import PROGRAM
 
 WIDEST = 160
 """Cells of a line, at most: longer lines of text are hard to read."""
@@ -56,3 +59,68 @@ class GroupedCommand(TyperCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+OTHER_WORDS = {
+    **dict.fromkeys(("find", "lookup", "grep"), "search"),
+    **dict.fromkeys(("query", "ask", "select"), "sparql"),
+    **dict.fromkeys(("neighbors", "neighbours", "neighborhood", "traverse", "hops"), "bfs"),
+    **dict.fromkeys(("show", "get", "info", "entity", "node"), "describe"),
+    **dict.fromkeys(("common", "paths", "path", "connect", "between"), "intersect"),
+    **dict.fromkeys(("types", "stats", "summary", "predicates"), "schema"),
+    **dict.fromkeys(("server", "run", "start", "mcp"), "serve"),
+    **dict.fromkeys(("browse", "ui", "web", "view"), "explore"),
+    **dict.fromkeys(("ls", "table", "entities"), "list"),
+    "import": "load",
+}
+"""What other programs call a command, where the nearest by its letters is another one."""
+
+
+class Program(TyperGroup):
+    """The commands; an option of a command may stand before it, and a word of another program leads to a command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line as it is meant."""
+        return super().parse_args(ctx, self._in_order(ctx, args))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is named first, or say which is meant."""
+        meant = OTHER_WORDS.get(args[0])
+        if meant is not None and self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
+        return super().resolve_command(ctx, args)
+
+    def _in_order(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return a command line with the options of the command behind it; as it is, where one is not known."""
+        own = {name for one in self.get_params(ctx) for name in one.opts}
+        are_flags = self._are_flags()
+        before, moved, at = list[str](), list[str](), 0
+        while at < len(args) and args[at].startswith("-"):
+            name, is_joined, _ = args[at].partition("=")
+            if name in own:
+                before.append(args[at])
+                at += 1
+                continue
+            if name not in are_flags:
+                return args
+            end = at + 1 if is_joined or are_flags[name] else at + 2
+            moved += args[at:end]
+            at = end
+        if not moved:
+            return args
+        if not {*ctx.help_option_names}.isdisjoint(before):
+            return before
+        if at >= len(args) and not ctx.resilient_parsing:
+            ctx.fail(f"A command is missing: {PROGRAM} COMMAND {shlex.join(moved)}")
+        return [*before, *args[at : at + 1], *moved, *args[at + 1 :]]
+
+    def _are_flags(self) -> Mapping[str, bool]:
+        """Return of each option of a command whether it takes no value; none that is read in both ways."""
+        found: dict[str, set[bool]] = {}
+        for command in self.commands.values():
+            for one in command.params:
+                for name in (*one.opts, *one.secondary_opts):
+                    found.setdefault(name, set()).add(
+                        bool(getattr(one, "is_flag", False) or getattr(one, "count", False))
+                    )
+        return {name: is_flag for name, (is_flag, *others) in found.items() if name.startswith("-") and not others}

@@ -59,7 +59,7 @@ _ALONE_BEFORE, _ALONE_AFTER = r"(?<![\w./-])", r"(?![\w/-]|\.\w)"
 """A name is not part of a path, of a file name, or of a setting (`size.max_tokens`)."""
 
 _QUOTED = re.compile(r"('[^']*'|\"[^\"]*\"|“[^”]*”)")
-_TOOL_FIRST = re.compile(rf"^(?:{_one_of(_TOOLS)}): ")
+_TOOL_FIRST = re.compile(rf"(?:^|(?<=: )|(?<=\. ))(?:{_one_of(_TOOLS)}): ")
 _PLACE_FIRST = re.compile(r"^(?:seeds|ids|id)(?:\[\d+\])?: (?='|\")")
 _INDEX = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})\[\d+\]")
 _TOOL = re.compile(rf"{_ALONE_BEFORE}(?:(C|c)all )?({_one_of(_TOOLS)}){_ALONE_AFTER}")
@@ -68,7 +68,7 @@ _TRUE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=true\b")
 _VALUE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=(?=\w|$)")
 _PLAIN = re.compile(rf"{_ALONE_BEFORE}({_one_of({name: '' for name in _ARGUMENTS if '_' in name})}){_ALONE_AFTER}")
 _SUBJECT = re.compile(
-    rf"(?:(?<=^)|(?<=\. )|(?<=without ))({_one_of(_ARGUMENTS)})(?= (?:is|are|has|have|must|needs)\b|[:.])"
+    rf"(?:(?<=^)|(?<=\. )|(?<=: )|(?<=without ))({_one_of(_ARGUMENTS)})(?= (?:is|are|has|have|must|needs|does)\b|[:.])"
 )
 """A name that is also a plain word (`limit`), where it can only be the argument: at the beginning of a sentence."""
 
@@ -85,6 +85,13 @@ _OF_OPERATOR: Sequence[tuple[str, str]] = (
     ("in its profile", "in the profile"),
 )
 """What is said of the operator, and what is said to somebody who is one."""
+
+_OF_SEVERAL: Sequence[tuple[str, str]] = (
+    ("without queries or ", "without "),
+    ("; queries: several. Without either,", ", or several. Without it,"),
+    ("these arguments", "these options"),
+)
+"""What is said of arguments that a command has in one place, as words on its line."""
 
 
 def own_words(text: str) -> str:
@@ -119,6 +126,8 @@ def _translated(text: str) -> str:
         verb = {"C": "Run ", "c": "run "}.get(match[1] or "", "")
         return f"{verb}{_TOOLS[match[2]]}"
 
+    for said, instead in _OF_SEVERAL:
+        text = text.replace(said, instead)
     text = _TOOL.sub(tool, _INDEX.sub(option, _addressed(text)))
     text = _FALSE.sub(lambda match: option(match).replace("--", "--no-", 1), text)
     text = _VALUE.sub(lambda match: f"{option(match)} ", _TRUE.sub(option, text))

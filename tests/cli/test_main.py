@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
 from gateway import expand
 from gateway.answers.models import Answer, CompactAnswer
 from gateway.api import Gateway, open_gateway
 from gateway.arguments import BY_TOOL
 from gateway.cli import tool_call
+from gateway.cli.commands import app
+from gateway.cli.help import OTHER_WORDS
 from gateway.cli.main import main
 from gateway.escaping import json_text
 from gateway.settings.load import load_profile
@@ -188,6 +191,50 @@ def test_the_examples_in_the_help_work(run: Run, command: str, monkeypatch: pyte
             ran = run(*shlex.split(line)[1:])
             # An export says what it wrote.
             assert (ran.status, ran.err[:5]) == (0, "Wrote" if "--out" in line else ""), line
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--graph", FIXTURES / "films.ttl", "search", "alien"],
+        [f"--graph={FIXTURES / 'films.ttl'}", "-q", "search", "alien"],
+        ["-q", "-g", FIXTURES / "films.ttl", "--json", "search", "alien"],
+    ],
+)
+def test_options_of_a_command_may_stand_before_it(run: Run, argv: list[str | Path]) -> None:
+    ran = run(*argv)
+    assert ran.status == 0
+    assert "film:Alien" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--graph", "films.ttl"], "A command is missing: bfsql-gateway COMMAND --graph films.ttl."),
+        (["--graph", "films.ttl", "find", "alien"], "No such command 'find'. Did you mean 'search'?"),
+        (["find", "alien"], "No such command 'find'. Did you mean 'search'?"),
+        (["neighbours", "x:a"], "No such command 'neighbours'. Did you mean 'bfs'?"),
+        (["serach", "alien"], "No such command 'serach'. Did you mean 'search'?"),
+        (["--no-such-option", "search", "alien"], "No such option: --no-such-option."),
+    ],
+)
+def test_a_command_line_that_is_nearly_right_is_an_error_that_says_what_is_meant(
+    run: Run, argv: list[str], said: str
+) -> None:
+    ran = run(*argv)
+    assert ran.status == 2
+    assert said in ran.err
+
+
+@pytest.mark.parametrize("argv", [["--graph", "films.ttl", "--help"], ["-h", "--graph", "films.ttl"]])
+def test_help_is_shown_beside_options_of_a_command(run: Run, argv: list[str]) -> None:
+    assert run(*argv).out.startswith("Usage: bfsql-gateway [OPTIONS] COMMAND")
+
+
+def test_words_of_other_programs_lead_to_commands_and_hide_none() -> None:
+    commands = {*get_command(app).commands}  # type: ignore[attr-defined]
+    assert {*OTHER_WORDS.values()} <= commands
+    assert commands.isdisjoint(OTHER_WORDS)
 
 
 def test_the_version_is_printed(run: Run) -> None:

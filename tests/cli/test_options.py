@@ -282,6 +282,16 @@ OF_TOOLS = re.compile(
         ("Ask with edges=false.", "Ask with --no-edges."),
         ("where[1]: 'x' has no operator. values: name.", "--where: 'x' has no operator. --value: name."),
         ("search_entities: query must not be empty.", "QUERY must not be empty."),
+        (
+            "query must not be empty without queries or node_types. queries: several. Without either, it lists all.",
+            "QUERY must not be empty without --node-type. QUERY: several. Without either, it lists all.",
+        ),
+        (
+            "query: a name; queries: several. Without either, it lists all.",
+            "QUERY: a name, or several. Without it, it lists all.",
+        ),
+        ("search_entities: queries does not go with offset.", "QUERY does not go with offset."),
+        ("Names 1 to 20: search_entities: query must not be empty.", "Names 1 to 20: QUERY must not be empty."),
         ("offset: 900 is past the end; there are 16 nodes.", "--offset: 900 is past the end; there are 16 nodes."),
         ("next_offset is the offset of the next page.", "--offset is the offset of the next page."),
         *[(text, text) for text in ("size.max_tokens is wrong", "a/max_hops", "describe_schema.nt:1", "x-max_hops")],
