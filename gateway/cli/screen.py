@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -139,8 +140,8 @@ class ProgressBar:
             self._bar.stop()
 
     def stop_for_output(self) -> None:
-        """Stop it where the same terminal shows an answer from now on."""
-        if is_terminal(sys.stdout):
+        """Stop it where an answer begins at a terminal, or in a pipe, whose reader may print at the same one."""
+        if not _is_file(sys.stdout):
             self.stop()
 
     def show_waiting(self) -> None:
@@ -172,6 +173,13 @@ class ProgressBar:
                 self._tasks[task] = self._bar.add_task(description, total=known)
             self._bar.update(self._tasks[task], description=description, completed=done)
             self._bar.tasks[self._bar.task_ids.index(self._tasks[task])].total = known
+
+
+def _is_file(stream: TextIO | None) -> bool:
+    """Return whether a stream goes into a regular file."""
+    with contextlib.suppress(OSError, ValueError):
+        return stream is not None and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    return False
 
 
 ID = "cyan"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import shlex
 import sys
@@ -86,17 +87,25 @@ def plain(written: str) -> str:
     return " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written).split())
 
 
-def test_a_bar_goes_on_beside_an_answer_that_goes_to_a_file(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_bar_goes_on_beside_an_answer_that_goes_to_a_file_and_not_to_a_terminal_or_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    for is_screen in (True, False):
-        monkeypatch.setattr(sys.stdout, "isatty", lambda answer=is_screen: answer)
-        with ProgressBar(quiet=False) as bar:
-            bar.stop_for_output()
-            asyncio.run(bar.show_call(500, 1_000, "500 of 1,000 nodes"))
-        assert ("500 of 1,000 nodes" in capsys.readouterr().err) is not is_screen
+    reading, writing = os.pipe()
+    with (
+        os.fdopen(reading),
+        os.fdopen(writing, "w") as pipe,
+        (tmp_path / "answer.tsv").open("w") as file,
+        Path(os.devnull).open("w") as device,
+    ):
+        for output in (pipe, file, device, None):
+            with monkeypatch.context() as patched:
+                patched.setattr(sys, "stdout", output)
+                with ProgressBar(quiet=False) as bar:
+                    bar.stop_for_output()
+                    asyncio.run(bar.show_call(500, 1_000, "500 of 1,000 nodes"))
+            assert ("500 of 1,000 nodes" in capsys.readouterr().err) is (output is file)
 
 
 @pytest.mark.parametrize(("quiet", "terminal"), [(True, True), (False, False)])
