@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from gateway import PROGRAM
 from gateway.answers.models import (
@@ -19,15 +22,25 @@ from gateway.answers.models import (
     SchemaResult,
     SearchResult,
 )
-from gateway.arguments import MAX_HOPS, TraversalShow
-from gateway.cli.options import CommonOptions
+from gateway.arguments import MAX_HOPS, IntersectSubgraphs, TraversalShow
+from gateway.cli.options import CommonOptions, option_name
 from gateway.cli.render import table_of
 from gateway.cli.screen import is_terminal
 from gateway.cli.streams import clean, print_command
+from gateway.cli.subgraph import says_difference
 from gateway.files.recognition import packing_by_name
 
 _OF_GRAPH = ("graph", "endpoint", "profile", "prefix", "contact", "user", "password_file", "store", "cache", "embedder")
 """The options that the next command needs too."""
+
+_FILTERS = (
+    *("only_predicates", "direction", "only_node_types", "exclude_node_types", "min_mentions", "where"),
+    *("max_degree", "max_edges_per_node", "language"),
+)
+"""The arguments that the next intersection of the same seeds needs too."""
+
+_MOST_PREDICATES = 4
+"""Predicates that the next command names."""
 
 _SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
 """Those of graph files that are seldom something else."""
@@ -36,11 +49,13 @@ _FILES_LOOKED_AT = 1_000
 """In the working directory, at most."""
 
 
-def print_after(answer: Answer | CompactAnswer, show: TraversalShow, options: CommonOptions) -> None:
-    """Print what could be asked after an answer."""
+def print_after(
+    answer: Answer | CompactAnswer, arguments: Mapping[str, Any], show: TraversalShow, options: CommonOptions
+) -> None:
+    """Print what could be asked after the answer to a call with these arguments."""
     if options.quiet or not _is_read() or any(name.startswith("-") for name in options.graph or ()):
         return
-    if words := _after(answer, show):
+    if words := _after(answer, arguments, show):
         command = shlex.join([PROGRAM, *map(clean, words), *_graph_of(options)])
         print_command(f"Next: {command}")
 
@@ -73,7 +88,7 @@ def _graph_of(options: CommonOptions) -> list[str]:
     return words
 
 
-def _after(answer: Answer | CompactAnswer, show: TraversalShow) -> list[str]:
+def _after(answer: Answer | CompactAnswer, arguments: Mapping[str, Any], show: TraversalShow) -> list[str]:
     """Return the words of the command that fits after an answer; none where the answer says itself what does."""
     words: list[str] = []
     match answer:
@@ -89,11 +104,48 @@ def _after(answer: Answer | CompactAnswer, show: TraversalShow) -> list[str]:
         case IntersectionResult(complete=True, rows=None, missing_seeds=None) if answer.k < MAX_HOPS and {
             node.id for node in answer.nodes
         } <= {*answer.seeds}:
-            words = ["intersect", *answer.seeds, "-k", str(answer.k + 1)]
+            words = ["intersect", *answer.seeds, "-k", str(answer.k + 1), *_filters(arguments)]
+        case IntersectionResult(next_offset=None) if others := _without_differences(answer, arguments):
+            words = [
+                "intersect",
+                *answer.seeds,
+                "-k",
+                str(answer.k),
+                *_filters({**arguments, "only_predicates": others}),
+            ]
         case BfsResult(next_offset=None) | IntersectionResult(next_offset=None):
             others = [node.id for node in answer.nodes if node.id not in answer.seeds]
             words = ["describe", others[0]] if others else _after_rows(answer, show)
     return words
+
+
+def _filters(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the options of those arguments of an intersection that say what is followed and what is shown."""
+    words: list[str] = []
+    for name in _FILTERS:
+        value = arguments.get(name)
+        if value is None or value == IntersectSubgraphs.model_fields[name].default:
+            continue
+        option = f"--{option_name(IntersectSubgraphs, name)}"
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(one, list) for one in values):
+            values = [json.dumps(value, ensure_ascii=False)]
+        # What begins with a hyphen would be read as an option.
+        words += [
+            f"{option}={one}" if str(one).startswith("-") else part for one in values for part in (option, str(one))
+        ]
+    return words
+
+
+def _without_differences(answer: IntersectionResult, arguments: Mapping[str, Any]) -> list[str]:
+    """Return the predicates of an intersection by which nodes hang together, where others say that they differ.
+
+    None where there are too many for a command line, or the caller chose some.
+    """
+    found = answer.schema_summary.predicates_found
+    others = [name for name in found if not says_difference(name)]
+    is_needed = not arguments.get("only_predicates") and len(others) < len(found)
+    return others if is_needed and len(others) <= _MOST_PREDICATES else []
 
 
 def _after_schema(answer: SchemaResult) -> list[str]:
@@ -113,7 +165,7 @@ def _after_rows(answer: SearchResult | BfsResult | IntersectionResult, show: Tra
 def _one_relation(answer: Entity) -> list[str]:
     """Return the options that follow the most frequent relation of which not all ends are shown, if there is one."""
     for predicate, (count, *shown) in (answer.edges or {}).items():
-        if isinstance(count, int) and count > len(shown):
+        if isinstance(count, int) and count > len(shown) and not says_difference(predicate.partition(" ")[0]):
             return ["--only-predicate", predicate.partition(" ")[0]]
     return []
 

@@ -15,18 +15,24 @@ from rich.tree import Tree
 from gateway.answers.models import BfsResult, Edge, IntersectionResult, Node, Subgraph
 from gateway.arguments import TraversalShow
 from gateway.cli import render
-from gateway.cli.own_words import own_words
-from gateway.cli.render import degraded, prefixes, sections, warned
+from gateway.cli.render import sections
 from gateway.cli.screen import ID, STRONG, TYPE, Hanging, IdTable, KeyValues, Unwrapped
-from gateway.cli.streams import clean, line
+from gateway.cli.streams import clean
+from gateway.cli.subgraph_notes import between_last, head, next_page, warnings_of
 from gateway.errors import counted
 from gateway.export.subgraph import how_said
+from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import local_form
-from gateway.tools.whole_subgraph import VALUES_INCOMPLETE, notes_of
 
 _PREDICATE = "green"
 _FAINT = "dim"
+_OF_DIFFERENCE = frozenset({"disjointWith", "propertyDisjointWith", "differentFrom"})
+"""Local names of predicates of OWL."""
+
 _EARLIER = "on an earlier page"
+
+_LONGEST_BESIDE = 60
+"""Characters of a name behind an ID in an edge or a path."""
 
 _GUIDE = 4
 """Cells of the guides of a tree, for each level."""
@@ -43,9 +49,9 @@ def bfs(answer: BfsResult, offset: int, show: TraversalShow = "both") -> Rendera
         for distance, count in enumerate(answer.levels)
     ]
     return sections(
-        _head(answer, offset),
+        head(answer, offset),
         *_content(answer, offset, show, names),
-        _foot(answer, names, [("Distances", " · ".join(levels))]),
+        _foot(answer, names, [("Distances", " · ".join(levels))], between_last(answer)),
     )
 
 
@@ -79,7 +85,7 @@ def intersection(
     """
     names = _Names(answer)
     return sections(
-        _head(answer, offset),
+        head(answer, offset),
         *_content(answer, offset, show, names, tells_paths=tells_paths),
         _foot(answer, names, []),
     )
@@ -87,7 +93,22 @@ def intersection(
 
 def _lists(answer: IntersectionResult, names: _Names, *, tells_paths: bool) -> list[Sequence[RenderableType]]:
     edges = names.edges("Edges between these nodes", answer.edges)
-    return [_table(answer, names), _paths(answer, names, tells_others=tells_paths), edges]
+    return [
+        _table(answer, names),
+        _paths(answer, names, tells_others=tells_paths),
+        edges,
+        _of_differences(answer, names),
+    ]
+
+
+def _of_differences(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
+    """Return how to leave out edges that say that nodes differ, where others say how they hang together."""
+    found = answer.schema_summary.predicates_found
+    differing = [names.predicates[name] for name in found if says_difference(name)]
+    if not differing or len(differing) == len(found):
+        return []
+    say = "says" if len(differing) == 1 else "say"
+    return [Text(f"{' and '.join(differing)} {say} what nodes do not share: --only-predicate follows others.", _FAINT)]
 
 
 def _content(
@@ -125,13 +146,15 @@ def _paths(answer: IntersectionResult, names: _Names, *, tells_others: bool) -> 
 
     The shortest come first, and those by the same predicates stand together.
     """
-    found: list[tuple[tuple[int, Sequence[str]], Text]] = []
+    found: list[tuple[tuple[bool, int, Sequence[str]], Text]] = []
     between = [node for node in answer.nodes if node.id not in answer.seeds]
     for node in between:
         paths = [*node.via] if node.via else []
         if len(paths) == 2:  # noqa: PLR2004 - one line from end to end
             paths = [[*_turned(paths[0]), *paths[1][1:]]]
-        order = (max(map(len, paths), default=0), [step.removeprefix("^") for path in paths for step in path[1::2]])
+        steps = [step.removeprefix("^") for path in paths for step in path[1::2]]
+        # Behind those that say how nodes hang together.
+        order = (any(map(says_difference, steps)), max(map(len, paths), default=0), steps)
         found += [(order, _path(path, node.id, names)) for path in paths]
     found.sort(key=itemgetter(0))
     lines: list[RenderableType] = [Hanging(text) for _, text in found]
@@ -142,6 +165,11 @@ def _paths(answer: IntersectionResult, names: _Names, *, tells_others: bool) -> 
     return [*([Text("Paths to the seeds", style=STRONG)] if found else []), *lines]
 
 
+def says_difference(predicate: str) -> bool:
+    """Return whether a predicate says that two things are different or share nothing: not how they hang together."""
+    return local_form(predicate) in _OF_DIFFERENCE
+
+
 def _turned(path: Sequence[str]) -> list[str]:
     turned = list(reversed(path))
     turned[1::2] = [step.removeprefix("^") if step.startswith("^") else f"^{step}" for step in turned[1::2]]
@@ -150,11 +178,11 @@ def _turned(path: Sequence[str]) -> list[str]:
 
 def _path(path: Sequence[str], node: str, names: _Names) -> Text:
     """Return a path, the node that it explains highlighted."""
-    line = Text.assemble("  ", (clean(path[0]), ID if path[0] == node else ""))
+    line = Text.assemble("  ", (clean(path[0]), ID if path[0] == node else ""), names.beside(path[0]))
     for step, other in zip(path[1::2], path[2::2], strict=True):
         name = names.predicates[step.removeprefix("^")]
         line.append(f" ← {name} " if step.startswith("^") else f" {name} → ", _PREDICATE)
-        line.append(clean(other), ID if other == node else "")
+        line.append(clean(other), ID if other == node else "").append_text(names.beside(other))
     return line
 
 
@@ -167,12 +195,19 @@ class _Names:
             {*summary.entity_types_found, *(node.entity_type for node in answer.nodes), _EARLIER}, answer.labels
         )
         on_paths = {step.removeprefix("^") for node in answer.nodes for path in node.via or () for step in path[1::2]}
+        named = {node.id: self.name(node) for node in answer.nodes}
+        self._nodes = {name_id: clean(name) for name_id, name in (answer.labels or {}).items()} | named
         self.predicates = short_names(
             {*summary.predicates_found, *(edge.predicate for edge in answer.edges), *on_paths}, answer.labels
         )
 
     def name(self, node: Node) -> str:
         return clean(name_of(node))
+
+    def beside(self, name_id: str) -> Text:
+        """Return the name of a node behind its ID; nothing where the ID says it."""
+        name = cut(self._nodes.get(name_id, ""), _LONGEST_BESIDE)
+        return Text(f" ({name})" if name and fold(name) != fold(local_form(name_id)) else "")
 
     def node(self, node: Node) -> Text:
         name = self.name(node)
@@ -195,8 +230,10 @@ class _Names:
         return Text.assemble(
             "  ",
             (clean(edge.subject), ID),
+            self.beside(edge.subject),
             (f" {self.predicates[edge.predicate]} → ", _PREDICATE),
             (clean(edge.object), ID),
+            self.beside(edge.object),
             f"  {sure}" if (sure := confidence(edge)) else "",
         )
 
@@ -304,124 +341,9 @@ def confidence(edge: Edge) -> str:
     return f"{said} {numbers[0]}{f' to {numbers[-1]}' if len(numbers) > 1 else ''}".lstrip()
 
 
-def notes(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
-    """Return what is said of a page of a subgraph beside its nodes and edges, or its rows."""
-    return sections([*_head(answer, offset), *_beside_rows(answer), *_warnings(answer), *_next_page(answer)])
-
-
-def _beside_rows(answer: Subgraph) -> list[RenderableType]:
-    """Return what is said of edges that columns leave out where nodes stand in rows."""
-    if render.table_of(answer) is None or not answer.edges:
-        return []
-    return [Text(f"{counted(len(answer.edges), 'edge')} not in the columns: --text and --json show edges.")]
-
-
-class WholeNotes:
-    """What is said of a subgraph of which all pages were shown: it is complete only if each of them is."""
-
-    def __init__(self) -> None:
-        self._title: Text | None = None
-        self._is_complete = True
-        self._said: dict[str, None] = {}
-        self._notes: dict[str, None] = {}
-        self._prefixes: dict[str, str] = {}
-
-    def add(self, page: BfsResult | IntersectionResult) -> None:
-        """Note what a page says."""
-        self._title = _counted(page)
-        self._is_complete = self._is_complete and page.complete
-        self._said |= dict.fromkeys(render.said_of_rows(page))
-        self._notes |= dict.fromkeys([*removed(page), *notes_of(page)])
-        self._prefixes |= page.prefixes or {}
-
-    def shown(self) -> RenderableType:
-        """Return it."""
-        if self._title is None:
-            return sections()
-        title = self._title.append_text(_verdict(is_complete=self._is_complete))
-        said = (Text(line(text)) for text in self._said)
-        return sections([title, *said, *prefixes(self._prefixes), *map(warned, self._notes)])
-
-
-def _about(answer: BfsResult | IntersectionResult) -> str:
-    if isinstance(answer, BfsResult):
-        return f"{counted(answer.max_hops, 'hop')} around"
-    return f"Within {counted(answer.k, 'hop')} of{' each of' * (len(answer.seeds) > 1)}"
-
-
-def _head(answer: BfsResult | IntersectionResult, offset: int) -> list[RenderableType]:
-    return [*_title(answer), *_place(answer, offset)]
-
-
-def _title(answer: BfsResult | IntersectionResult) -> list[RenderableType]:
-    return [_counted(answer).append_text(_verdict(is_complete=answer.complete)), *_gaps(answer)]
-
-
-def _counted(answer: BfsResult | IntersectionResult) -> Text:
-    return Text.assemble(
-        f"{_about(answer)} ",
-        (", ".join(map(clean, answer.seeds)), f"{STRONG} {ID}"),
-        f": {counted(answer.node_count, 'node')}, {counted(answer.edge_count, 'edge')}, ",
-    )
-
-
-def _verdict(*, is_complete: bool) -> Text:
-    if is_complete:
-        return Text.assemble(("complete", "green"), ".")
-    return Text.assemble(("not complete", f"{STRONG} yellow"), ".")
-
-
-def _gaps(answer: Subgraph) -> list[RenderableType]:
-    parts: list[RenderableType] = []
-    for gap in answer.incomplete or ():
-        more = f" and {gap.count - len(gap.ids):,} more" if gap.count > len(gap.ids) else ""
-        parts.append(warned(f"{gap.cause}, {counted(gap.count, 'node')}: {gap.detail} ({', '.join(gap.ids)}{more})"))
-    if not answer.complete:
-        parts.append(warned("What is missing here may still be in the graph."))
-    parts += map(Text, removed(answer))
-    parts += (Text(line(text)) for text in render.said_of_rows(answer))
-    if answer.seeds_left_out:
-        parts.append(Text(f"Seeds that would be in the rows too: {answer.seeds_left_out:,}"))
-    if answer.values_complete is False:
-        parts.append(warned(VALUES_INCOMPLETE))
-    if answer.missing_seeds:
-        parts.append(warned(f"Not in the graph: {', '.join(answer.missing_seeds)}"))
-    if answer.result_changed:
-        parts.append(warned("The answer has changed since the previous page: start again at --offset 0."))
-    return parts
-
-
-def removed(answer: Subgraph) -> list[str]:
-    """Return what filters took away."""
-    removed = ", ".join(f"{counted(count, 'node')} by {name}" for name, count in (answer.removed or {}).items())
-    return [own_words(f"Removed: {removed}.")] if removed else []
-
-
-def _place(answer: Subgraph, offset: int) -> list[RenderableType]:
-    parts: list[RenderableType] = []
-    if render.table_of(answer) is not None:
-        found = render.table_count(answer)
-        if text := render.place_of_rows(answer, offset, found):
-            parts.append(Text(text))
-        elif not render.table_of(answer) and found:
-            parts.append(warned(f"This page is empty: --offset {offset} is beyond the last row."))
-    elif answer.found is not None and not answer.nodes:
-        # Groups were asked for, and none is shown; a warning says why.
-        pass
-    elif len(answer.nodes) < answer.node_count:
-        end = offset + len(answer.nodes)
-        if answer.nodes:
-            edges = counted(len(answer.edges), "edge")
-            earlier = " and to nodes of earlier pages" if offset else ""
-            parts.append(Text(f"This page: nodes {offset + 1:,} to {end:,}, and the {edges} among them{earlier}."))
-        elif answer.edges:
-            parts.append(Text("This page: more edges of the last node of the previous page."))
-        else:
-            parts.append(warned(f"This page is empty: --offset {offset} is beyond the last node."))
-    return parts
-
-
-def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) -> list[RenderableType]:
+def _foot(
+    answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]], said: Sequence[str] = ()
+) -> list[RenderableType]:
     types = Counter(node.entity_type for node in answer.nodes)
     predicates = Counter(edge.predicate for edge in answer.edges)
     found = answer.schema_summary
@@ -432,42 +354,11 @@ def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) ->
     of_predicates = _tally(found.predicates_found, predicates, names.predicates) if with_edges else ""
     tallies = [*totals, ("Types", of_types), ("Predicates", of_predicates)]
     parts: list[RenderableType] = [KeyValues([(title, [text]) for title, text in tallies if text])]
+    parts += (Text(text, _FAINT) for text in said)
     evidence = sum(edge.metadata is not None for edge in answer.edges)
     if evidence:
         parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
-    return [*parts, *_warnings(answer), *_next_page(answer)]
-
-
-def _warnings(answer: Subgraph) -> list[RenderableType]:
-    """Return what the coined prefixes stand for, and what was left out."""
-    parts: list[RenderableType] = [*prefixes(answer.prefixes)]
-    parts += [warned(text) for text in answer.warnings or ()]
-    if answer.blank_node_edges:
-        left_out = counted(answer.blank_node_edges, "edge")
-        parts.append(warned(f"Omitted: {left_out} to blank nodes that cannot be followed."))
-    parts += degraded(answer.degraded)
-    # A drawing shows no values.
-    parts += map(warned, render.not_shown(answer.other_languages if answer.rows else None))
-    if answer.omitted_texts:
-        omitted = ", ".join(f"{key} {count:,}" for key, count in answer.omitted_texts.items())
-        parts.append(warned(f"Omitted from the evidence, as long quotes: {omitted}."))
-    return parts
-
-
-def _next_page(answer: Subgraph) -> list[RenderableType]:
-    parts: list[RenderableType] = []
-    if answer.next_offset is not None:
-        count, noun = (
-            (answer.node_count, "node") if render.table_of(answer) is None else (render.table_count(answer), "row")
-        )
-        more = counted(count - answer.next_offset, f"more {noun}")
-        if answer.edges_on_later_pages:
-            more += f", and {counted(answer.edges_on_later_pages, 'edge')} from this page to them"
-        go_on = f"--offset {answer.next_offset}"
-        go_on += f" --edge-offset {answer.next_edge}" if answer.next_edge else ""
-        go_on += f" --snapshot {answer.snapshot}" if answer.snapshot else ""
-        parts.append(warned(f"… {more}. Next page: {go_on}"))
-    return parts
+    return [*parts, *warnings_of(answer), *next_page(answer)]
 
 
 def _tally(terms: Sequence[str], counts: Counter[str], names: Mapping[str, str]) -> str:

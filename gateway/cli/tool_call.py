@@ -34,7 +34,7 @@ from gateway.arguments import (
     SearchEntities,
     TraversalShow,
 )
-from gateway.cli import render, subgraph, tsv
+from gateway.cli import render, subgraph, subgraph_notes, tsv
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.next_step import print_after
 from gateway.cli.options import CommonOptions
@@ -121,7 +121,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     _raise_of_calls(failed, _calls(arguments))
     _raise_of_missing(missing, arguments)
     for answer, asked in last if as_text else ():
-        print_after(answer, shown(asked), options)
+        print_after(answer, asked, shown(asked), options)
 
 
 async def _ask(
@@ -340,7 +340,7 @@ async def _print_pages(
 ) -> RenderableType:
     """Print the pages on a screen, or without one as JSON or columns, and return what is to be said of all together."""
     offset, show, shown_pages = 0, shown(arguments), list[int]()
-    of_rows, of_subgraph = RowNotes(), subgraph.WholeNotes()
+    of_rows, of_subgraph = RowNotes(), subgraph_notes.WholeNotes()
     is_list = tool == SearchEntities.tool
     progress = _until(bar.show_call, shown_pages)
     read = (row_pages if is_list else _subgraph_pages)(source, gateway, tool, arguments, progress)
@@ -446,7 +446,7 @@ class RowNotes:
             left_out = [VALUES_INCOMPLETE] if page.values_complete is False else []
             self.warned |= dict.fromkeys([*(page.warnings or ()), *left_out])
         else:
-            self.said |= dict.fromkeys(subgraph.removed(page))
+            self.said |= dict.fromkeys(subgraph_notes.removed(page))
             self.warned |= dict.fromkeys(notes_of(page))
 
     @property

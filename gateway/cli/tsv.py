@@ -20,7 +20,7 @@ from gateway.answers.models import (
     SearchResult,
 )
 from gateway.arguments import TraversalShow
-from gateway.cli import render, subgraph
+from gateway.cli import render, subgraph, subgraph_notes
 from gateway.cli.streams import clean
 from gateway.escaping import json_text, without_formula
 
@@ -69,7 +69,7 @@ def notes(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> Rende
         case SearchResult():
             return render.search_summary(answer, arguments.get("query", ""), arguments.get("offset") or 0)
         case BfsResult() | IntersectionResult():
-            return subgraph.notes(answer, arguments.get("offset") or 0)
+            return subgraph_notes.notes(answer, arguments.get("offset") or 0)
         case Entity() | EntitiesResult():
             return render.sections(render.entity_notes(answer))
         case _:

@@ -80,7 +80,8 @@ TOOLS: Mapping[str, Text] = {
     ),
     "bfs_query": Text(
         "Explore a neighborhood",
-        "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know or can guess "
+        "Traverse: the nodes within max_hops of the seeds, and the edges on the way: none between two nodes that are "
+        "max_hops away. Steer if you know or can guess "
         'the relation: only_predicates=["x:author"], or labels, follows nothing else and gives nodes by name only '
         "(node_types: with values); a wrong guess costs far less than a description. A list of lists is one list a "
         'hop: [["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '

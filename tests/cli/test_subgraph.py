@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.answers.models import BfsResult, Edge, IntersectionResult
-from gateway.cli import subgraph
+from gateway.cli import subgraph, subgraph_notes
 from tests.cli.conftest import FIXTURES, Run
 from tests.cli.test_screen import shown
 from tests.cli.test_tsv import TITLES, rows
@@ -63,6 +63,16 @@ def test_the_header_says_what_was_asked_and_that_nothing_is_missing(run: Run) ->
     out = run("bfs", "drug:warfarin", "--hops", "2").out
     assert out.startswith("2 hops around drug:warfarin: 34 nodes, 59 edges, complete.\n")
     assert "Distances   1 seed · 15 at 1 hop · 18 at 2 hops" in out
+
+
+def test_edges_between_the_farthest_nodes_are_said_to_be_left_out(run: Run) -> None:
+    said = "Edges between two nodes at distance 1 are not shown: --hops 2 shows them."
+    assert said in run("bfs", "drug:warfarin", "--text").out
+    assert said in run("bfs", "drug:warfarin", "--tsv").err
+    assert said in run("bfs", "drug:warfarin", "--all", "--text").out
+    one = run("bfs", "drug:warfarin", "--only-predicate", "INHIBITS", "--text").out
+    assert "protein:VKORC1" in one
+    assert "are not shown" not in one
 
 
 def test_an_edge_has_its_direction_and_how_sure_it_is(run: Run) -> None:
@@ -222,12 +232,15 @@ def test_an_intersection_is_nodes_and_the_edges_among_them(run: Run) -> None:
     out = run("intersect", "drug:warfarin", "drug:aspirin").out
     assert out.startswith("Within 1 hop of each of drug:warfarin, drug:aspirin: 6 nodes, 9 edges, complete.\n")
     assert ["effect:bleeding", "SideEffect", "bleeding"] in [line.split() for line in lines(out)]
-    assert "  drug:aspirin DECREASES_RISK → disease:stroke  0.82" in lines(out)
+    assert "  drug:aspirin DECREASES_RISK → disease:stroke (ischaemic stroke)  0.82" in lines(out)
 
 
 def test_an_intersection_shows_how_its_nodes_are_connected_to_the_seeds_unless_told_not_to(run: Run) -> None:
     asked = ("intersect", "drug:warfarin", "drug:glibenclamide", "--topology-only")
-    assert "  drug:warfarin ← METABOLIZES protein:CYP2C9 METABOLIZES → drug:glibenclamide" in lines(run(*asked).out)
+    assert (
+        "  drug:warfarin ← METABOLIZES protein:CYP2C9 (cytochrome P450 2C9) METABOLIZES → drug:glibenclamide"
+        in lines(run(*asked).out)
+    )
     assert "Paths to the seeds" not in run(*asked, "--no-via").out
 
 
@@ -245,7 +258,7 @@ def test_the_shortest_paths_come_first_and_those_that_are_not_shown_are_told(run
 def test_edges_of_one_predicate_stand_together_and_the_rare_ones_first(run: Run) -> None:
     out = run("intersect", "drug:warfarin", "drug:aspirin", "-k", "2").out
     edges = out.partition("Edges between these nodes\n")[2].partition("\n\n")[0].splitlines()
-    predicates = [edge.split()[1] for edge in edges]
+    predicates = [edge.partition(" → ")[0].split()[-1] for edge in edges]
     counts = [len(list(group)) for _, group in groupby(predicates)]
     assert len(counts) == len(set(predicates))
     assert counts == sorted(counts)
@@ -253,7 +266,7 @@ def test_edges_of_one_predicate_stand_together_and_the_rare_ones_first(run: Run)
 
 def test_paths_to_three_seeds_are_a_line_each(run: Run) -> None:
     out = run("intersect", "drug:warfarin", "drug:aspirin", "drug:ibuprofen", "-k", "2", "--via").out
-    assert "  disease:stroke ← DECREASES_RISK drug:aspirin" in lines(out)
+    assert "  disease:stroke (ischaemic stroke) ← DECREASES_RISK drug:aspirin" in lines(out)
 
 
 def test_an_empty_intersection_is_reported(run: Run, films: Path) -> None:
@@ -318,7 +331,7 @@ def test_what_is_about_one_page_does_not_go_with_all(run: Run, more: list[str]) 
 
 @pytest.mark.parametrize("incomplete", [0, 1])
 def test_all_of_it_is_complete_only_if_every_page_is(incomplete: int) -> None:
-    notes = subgraph.WholeNotes()
+    notes = subgraph_notes.WholeNotes()
     for place in range(2):
         page = answer("a p b", [1, 1]) | {"complete": place != incomplete, "warnings": [f"Of page {place}."]}
         notes.add(BfsResult.model_validate(page))

@@ -109,6 +109,58 @@ def test_without_arguments_the_first_step_is_about_the_graph_at_hand(
     assert at_terminal().status == 0
 
 
+@pytest.fixture
+def classes(tmp_path: Path) -> Path:
+    """Write four classes that are disjoint, two of which have a superclass in common."""
+    path = tmp_path / "classes.ttl"
+    path.write_text("""@prefix x: <http://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+x:A a owl:Class ; rdfs:label "First" ; rdfs:subClassOf x:Top ; owl:disjointWith x:B , x:C , x:D .
+x:B a owl:Class ; rdfs:label "Second" ; rdfs:subClassOf x:Top ; owl:disjointWith x:C , x:D .
+x:C a owl:Class . x:D a owl:Class . x:Top a owl:Class ; rdfs:label "Top" .""")
+    return path
+
+
+def test_what_says_that_classes_share_nothing_stands_last_and_the_next_command_leaves_it_out(
+    at_terminal: Run, classes: Path
+) -> None:
+    ran = at_terminal("intersect", "x:A", "x:B", "--via", "-g", classes)
+    paths = [row for row in ran.out.splitlines() if row.startswith("  x:") and "←" in row]
+    assert paths[0] == "  x:A (First) subClassOf → x:Top ← subClassOf x:B (Second)"
+    assert all("disjointWith" in row for row in paths[1:])
+    assert "disjointWith says what nodes do not share: --only-predicate follows others." in ran.out
+    following = next_of(ran)
+    assert following[1:-2] == ["intersect", "x:A", "x:B", "-k", "1", "--only-predicate", "rdfs:subClassOf"]
+    assert "disjointWith" not in at_terminal(*following[1:]).out
+    assert "disjointWith" not in " ".join(next_of(at_terminal("describe", "x:A", "-g", classes)))
+
+
+def test_the_next_intersection_keeps_what_was_asked_for(at_terminal: Run) -> None:
+    given = [
+        "--only-predicate",
+        "directed",
+        "--direction",
+        "out",
+        "--only-node-type",
+        "Film",
+        "--where",
+        "name starts Z",
+    ]
+    following = next_of(at_terminal("intersect", "film:Alien", "film:Blade_Runner", *given, "-g", FILMS))
+    assert following[1:-2] == ["intersect", "film:Alien", "film:Blade_Runner", "-k", "2", *given]
+    lists = ["--only-predicate", '[["directed"], ["^directed"]]', "--where", "name starts Z"]
+    following = next_of(at_terminal("intersect", "film:Alien", "film:Blade_Runner", *lists, "-g", FILMS))
+    assert following[1:-2] == ["intersect", "film:Alien", "film:Blade_Runner", "-k", "2", *lists]
+
+
+def test_edges_and_paths_name_what_their_ids_do_not_say(run: Run) -> None:
+    out = run("intersect", "drug:warfarin", "drug:glibenclamide", "--via", "--text").out
+    assert "  drug:warfarin ← METABOLIZES protein:CYP2C9 (cytochrome P450 2C9) METABOLIZES → drug:glibenclamide" in out
+    assert "  drug:fluconazole INHIBITS → protein:CYP2C9 (cytochrome P450 2C9)  0.9 to 0.96" in out
+    further = run("bfs", "drug:warfarin", "-k", "2", "--text").out.partition("Further edges\n")[2]
+    assert "protein:CYP2C9 (cytochrome P450 2C9)" in further
+
+
 def test_a_hostile_id_is_quoted_for_the_shell(at_terminal: Run, tmp_path: Path) -> None:
     graph = tmp_path / "it's.ttl"
     graph.write_text(
