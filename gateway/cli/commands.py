@@ -123,9 +123,10 @@ def schema(
     arguments: SchemaOptions,
     options: _Common,
 ) -> CommandLine:
-    """Show the types, predicates and values in the graph, or what instances of a TYPE have.
+    """Show the types, predicates and values in the graph.
 
-    Each is shown with the number of its occurrences, and with its label if IDs are opaque.
+    Of a TYPE, what its instances have. Each is shown with the number of its occurrences, and with its label if IDs are
+    opaque.
     """
     node_types = [*(types or ()), *(arguments.get("node_types") or ())]
     return call_line(options, DescribeSchema.tool, {**arguments, "node_types": node_types or None}, whole=whole)
@@ -213,10 +214,11 @@ def describe(
     arguments: EntityOptions,
     options: _Common,
 ) -> CommandLine:
-    """Show all that is known about entities, and of one where its edges lead.
+    """Show all that is known about entities.
 
-    ID is as `search` prints it; - reads one from each line of standard input. With --json, one ID gives the answer of
-    describe_entity, several IDs or - give that of describe_entities, for each 200 IDs a document on a line.
+    ID is as `search` prints it; - reads one from each line of standard input. Of one entity it is shown where its edges
+    lead, too. With --json, one ID gives the answer of describe_entity, several IDs or - give that of describe_entities,
+    for each 200 IDs a document on a line.
     """
     if len(ids) == 1 and ids[0] != STANDARD_INPUT:
         return call_line(options, DescribeEntity.tool, {"id": ids[0], **arguments})

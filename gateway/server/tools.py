@@ -80,15 +80,15 @@ TOOLS: Mapping[str, Text] = {
     ),
     "bfs_query": Text(
         "Explore a neighborhood",
-        "Traverse: the nodes within max_hops of the seeds, and the edges on the way: none between two nodes that are "
-        "max_hops away. Steer if you know or can guess "
+        "Traverse: the nodes within max_hops of the seeds, and the edges on the way, but none between two at max_hops. "
+        "Steer if you know or guess "
         'the relation: only_predicates=["x:author"], or labels, follows nothing else and gives nodes by name only '
-        "(node_types: with values); a wrong guess costs far less than a description. A list of lists is one list a "
+        "(node_types: with values); a wrong guess costs less than a description. A list of lists is one list a "
         'hop: [["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
         "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. Else "
         "begin with max_hops=1 and topology_only=true; max_degree=100 does not expand hubs. "
         "where, sort_by and group_by ask about values. "
-        "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
+        "complete=true: an absence is a fact about what was asked; else incomplete says why. Next page: "
         "offset=next_offset, edge_offset=next_edge, snapshot.",
         'edges read {node: {predicate: other or [others]}}, "^predicate": it comes in from other, "<->": both; an ID '
         "ends at the first blank, its name follows it once. nodes has seeds and what has metadata, "
