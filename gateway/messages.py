@@ -99,6 +99,15 @@ def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> Inpu
 _WALK = "A walk is one to four predicates with / between them, and ^ before one whose edge comes in: p/^q."
 
 
+def of_evidence(argument: str, predicate: str) -> UnknownTermError:
+    """Return the error of a name that no predicate of nodes has, and one of what is stated about edges."""
+    where = f"{argument}: " if argument else ""
+    return UnknownTermError(
+        f"{where}{predicate} is stated about edges, as evidence: as such it cannot be followed, compared or listed.",
+        next_step="Call bfs_query, which shows it in the metadata of edges.",
+    )
+
+
 def unknown_step(name: str, *nearest: str, are_all: bool = True) -> InputError:
     """Return the error of a step of a walk that names no predicate, or none of those that were seen."""
     near = ", ".join(filter(None, nearest))

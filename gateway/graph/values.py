@@ -480,6 +480,7 @@ class Schema:
         descriptions: The walks to descriptions one step away that the graph has.
         name_parts: The predicates of given and family names that it has.
         hubs: The types of nodes with very many edges, the largest first.
+        annotations: Predicates of what is stated about edges, the most frequent first, as far as they were read.
         left_out: The number of types and predicates left out because they are not IRIs, or too long for IDs; the schema
             is not exact then.
         is_cut: Whether terms are known to be missing: a list was cut or could not be read, or terms are left out. A
@@ -503,6 +504,7 @@ class Schema:
     descriptions: tuple[Iri, ...] = ()
     name_parts: tuple[Iri, ...] = ()
     hubs: tuple[Iri, ...] = ()
+    annotations: tuple[Iri, ...] = ()
     left_out: int = 0
     is_cut: bool = False
     superclasses: Mapping[Iri, tuple[Iri, ...]] = field(default_factory=dict)

@@ -412,6 +412,7 @@ def _with_terms_of(sample: Schema, before: Schema) -> Schema:
         types=_with_uncounted(sample.types, before.types),
         predicates=_with_uncounted(sample.predicates, before.predicates),
         hubs=sample.hubs or before.hubs,
+        annotations=sample.annotations or before.annotations,
         superclasses={**before.superclasses, **sample.superclasses},
     )
     return found if sample.names is not None else _with_names_of(before, found)

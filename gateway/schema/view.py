@@ -269,6 +269,15 @@ class TermLookup:
         return ", ".join(in_prose(name) for name in dict.fromkeys(self.names[1][folded] for folded in near))
 
 
+def called_so(name: str, predicates: Iterable[Iri], prefixes: PrefixMap) -> Iri | None:
+    """Return the first of some predicates that has a name as its ID or local name."""
+    wanted = fold(name)
+    named = (
+        iri for iri in predicates if wanted in {fold(local_name(iri)), fold(prefixes.declared_form(iri)), fold(iri)}
+    )
+    return next(named, None)
+
+
 def first_warnings(argument: str, warnings: Sequence[str]) -> list[str]:
     """Return the first warnings about the names in an argument, and one that counts the others."""
     more = len(warnings) - _WARNED

@@ -50,12 +50,16 @@ from gateway.terms.iri import (
     RDF_TYPE,
     REIFICATION,
     RESTRICTED,
+    SINGLETON_PROPERTY_OF,
     WAS_DERIVED_FROM,
     is_skolem,
 )
 
 _OBAN = tuple(f"{OBAN}association_has_{name}" for name in ("subject", "predicate", "object_property", "object"))
 _BIOLINK = tuple(f"{BIOLINK}{name}" for name in ("subject", "predicate", "object"))
+TERMS_OF_EVIDENCE = (*REIFICATION, *ANNOTATED, *_OBAN, *_BIOLINK, SINGLETON_PROPERTY_OF, RDF_TYPE)
+"""Predicates by which a node says of which edge it states something, and its type."""
+
 SAYING_NOTHING = frozenset(
     {f"{RDF}Statement", f"{RDF}SingletonProperty", f"{OBAN}association", f"{BIOLINK}Association", f"{OWL}Axiom"}
 )

@@ -30,6 +30,7 @@ from gateway.graph.values import Basis, BlankCounts, BlankShare, Iri, Schema, Sc
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.evidence import TERMS_OF_EVIDENCE
 from gateway.sparql.json_rows import decode
 from gateway.sparql.name_finder import FoundNames, NamePredicateFinder
 from gateway.sparql.nodes import NodeReader
@@ -61,6 +62,9 @@ _BATCHES = 4
 
 _EXAMPLES = 5
 """Triples of each predicate, and nodes of each type, that are looked at: they may be evidence."""
+
+_MOST_ANNOTATIONS = 100
+"""Predicates of what is stated about edges that are read."""
 
 _TRIPLE = (iri("p"), iri("s"), iri("o"))
 
@@ -348,8 +352,9 @@ class SchemaReader:
         async with together() as tasks:
             # Hubs are looked for beside all of it: nothing else waits for them.
             finding = tasks.create_task(types_of_hubs(partial(self._hubs, call), self._nodes, call))
+            stating = tasks.create_task(self._annotations(call))
             schema = await self._counted_without_hubs(totals, began, call, partly=partly)
-        return replace(schema, hubs=finding.result())
+        return replace(schema, hubs=finding.result(), annotations=stating.result())
 
     async def _counted_without_hubs(self, totals: Scan, began: float, call: Call, *, partly: bool) -> Schema:
         async with together() as tasks:
@@ -482,6 +487,20 @@ class SchemaReader:
         }
         rows, _ = (await self._client.rows("schema/pointed_to", call, given, at_most=MOST_HUBS)).part()
         return counts_in(rows, "o")
+
+    async def _annotations(self, call: Call) -> tuple[Iri, ...]:
+        """Return the predicates of what is stated about edges; none where that could not be read."""
+        found = self._rule.scanned_evidence_of_nodes if self._rule.may_have_evidence else {}
+        markers = [one for listed in found.values() if isinstance(listed, tuple) for one in listed]
+        if not markers:
+            return ()
+        given: dict[str, Parameter] = {"markers": markers, "unsaid": TERMS_OF_EVIDENCE, "scan": self._quick_limit}
+        try:
+            answer = await self._client.rows("schema/annotations", call, given, at_most=_MOST_ANNOTATIONS)
+        except Fault:
+            return ()
+        rows, _ = answer.part()
+        return tuple(one for one in counts_in(rows, "p") if is_iri(one) and not one.startswith(OWN))
 
     async def _reason_for_emptiness(self, call: Call) -> str:
         """Return why the lists of an empty graph may not be all: the endpoint has its triples in named graphs."""

@@ -22,7 +22,7 @@ from gateway.members.figures import Figure, FigureKind, Grouping
 from gateway.members.reading import NOTHING_ASKED, Column, MemberQuestion
 from gateway.members.sides import WalkReader
 from gateway.schema.cache import SchemaCache
-from gateway.schema.view import SchemaView, TermLookup
+from gateway.schema.view import SchemaView, TermLookup, called_so
 from gateway.settings.profile import Profile
 from gateway.terms.iri import TEXT_PREDICATES, walk_iri
 from gateway.terms.literals import language_order
@@ -44,6 +44,7 @@ class StepNames:
         prefixes: The prefixes of IDs.
         may_lead_further: Whether class expressions that the schema does not know may say edges of any predicate.
         used: Takes the names that are looked up.
+        annotations: Predicates of what is stated about edges.
     """
 
     def __init__(
@@ -55,8 +56,10 @@ class StepNames:
         *,
         may_lead_further: bool = False,
         used: set[str] | None = None,
+        annotations: Sequence[Iri] = (),
     ) -> None:
         self._edges = edges
+        self._annotations = annotations
         self._used = set() if used is None else used
         self._may_lead_further = may_lead_further
         self._others = frozenset(others)
@@ -100,6 +103,8 @@ class StepNames:
             return self._edges.unread
         if self._fault is not None:
             return values_unread(self._fault)
+        if (iri := called_so(self._prefixes.without_name(name), self._annotations, self._prefixes)) is not None:
+            return messages.of_evidence("", self._prefixes.in_prose(iri))
         near = self._edges.near(name), self._values.near(name)
         return messages.unknown_step(quoted(name), *near, are_all=self._are_all and self._edges.comprehensive)
 
@@ -233,6 +238,7 @@ class MemberNames:
             self._prefixes,
             may_lead_further=may_lead_further,
             used=used,
+            annotations=known.schema.annotations,
         )
         reader = WalkReader(names, "where", union=True)
         read = read_conditions(arguments.where or (), reader)

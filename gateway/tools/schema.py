@@ -59,6 +59,9 @@ _FLOODS = 0.4
 
 _MOST_NAMED = 3
 """IDs that one sentence of advice lists."""
+_MOST_ANNOTATIONS = 6
+"""Predicates of what is stated about edges that advice lists."""
+
 _NAME_PARTS = 4
 """Predicates of given and family names that advice lists: two pairs."""
 
@@ -394,7 +397,7 @@ class SchemaDescriber:
             world = CLOSED_WORLD if has_all else CLOSED_WORLD_IN_PART
         own = self._profile.next_steps
         names = (self._about_names(schema), messages.about_nameless_nodes(nameless))
-        parts = (own, world, *names, self._about_floods(schema))
+        parts = (own, world, *names, self._about_evidence(schema), self._about_floods(schema))
         return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)
 
     def _about_imports(self, missing: Sequence[Iri] | Unread) -> list[str]:
@@ -409,6 +412,10 @@ class SchemaDescriber:
         if schema.names:
             return f"{names_compared(', '.join(map(self._id, schema.names[:_MOST_NAMED])))} {joined}".rstrip()
         return joined if joined or schema.names is None else NO_NAMES
+
+    def _about_evidence(self, schema: Schema) -> str:
+        listed = ", ".join(map(self._id, schema.annotations[:_MOST_ANNOTATIONS]))
+        return evidence_of_edges(listed, len(schema.annotations) - _MOST_ANNOTATIONS) if listed else ""
 
     def _about_floods(self, schema: Schema) -> str:
         """Say which type most nodes have, where that is known, since it fills every answer."""
@@ -492,6 +499,12 @@ def joined_names(predicates: str) -> str:
         f"A given and family name ({predicates}) make one name, which is shown where a node has no other; "
         "search_entities compares it where it compares all names."
     )
+
+
+def evidence_of_edges(predicates: str, more: int) -> str:
+    """Return advice: by which predicates something is stated about edges."""
+    others = f" and {more:,} more" if more > 0 else ""
+    return f"The evidence of edges, which bfs_query shows and no filter or condition reads, has {predicates}{others}."
 
 
 def flooding_type(percent: int, shown: str) -> str:

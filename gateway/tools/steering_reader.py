@@ -16,7 +16,7 @@ from gateway.graph.values import Iri
 from gateway.graph.walks import LONGEST_WALK
 from gateway.members.expression_notes import about_paths, says_edges_unseen
 from gateway.members.sides import StepText, split_steps
-from gateway.schema.view import HINTED, SchemaView, first_warnings
+from gateway.schema.view import HINTED, SchemaView, called_so, first_warnings
 from gateway.settings.profile import Profile
 from gateway.terms.iri import REIFICATION, is_walk, local_name, walk_iri, walk_steps
 from gateway.terms.names import compact
@@ -161,6 +161,8 @@ class SteeringReader:
             iris, warning = known.predicates.required(_ARGUMENT, step.name, hinted=len(warnings) < HINTED)
         except InputError:
             self._check_no_edge_is_called(step.name)
+            if (iri := called_so(step.name, known.schema.annotations, self._prefixes)) is not None:
+                raise messages.of_evidence(_ARGUMENT, self._prefixes.in_prose(iri)) from None
             raise
         if warning:
             warnings[warning] = None

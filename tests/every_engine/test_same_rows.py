@@ -25,7 +25,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.engines import TRAITS
-from gateway.sparql.evidence import WAYS
+from gateway.sparql.evidence import TERMS_OF_EVIDENCE, WAYS
 from gateway.sparql.json_rows import decode
 from gateway.sparql.rule import EdgeRule, predicate_parameters, selection_parameters
 from gateway.sparql.sentinel import END, Place, marker, without_sentinel
@@ -34,6 +34,7 @@ from gateway.sparql.template import Parameter, Template
 from gateway.sparql.text_search import INDEXES
 from gateway.sparql.tsv_rows import decode_tsv
 from gateway.terms.iri import (
+    EVIDENCE_MARKERS,
     NAME_PREDICATES,
     NEGATED,
     NO_EDGES,
@@ -554,6 +555,10 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
             for pairs in ([], [tuple(NAME_PREDICATES[:2])])
         ],
         "schema/subjects": [{"skip": 0, "scan": 1_000_000}],
+        "schema/annotations": [
+            {**everything, "markers": markers, "unsaid": TERMS_OF_EVIDENCE}
+            for markers in (EVIDENCE_MARKERS, EVIDENCE_MARKERS[1:])
+        ],
         "schema/pointed_to": [{**_only(rule, *about_edges), **everything, "least": 2} for rule in there.rules],
         "schema/used_names": [{"predicates": NAME_PREDICATES, "walks": walks} for walks in ([], WALKS)],
         "schema/edges": [

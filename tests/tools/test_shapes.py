@@ -186,3 +186,27 @@ async def test_lists_are_told_where_values_cannot_be_read() -> None:
         answer = await gateway.describe_schema()
     assert (answer.entity_types, answer.values) == (["x:T"], None)
     assert "could not be read in time" in (answer.warnings or [""])[0]
+
+
+STATED = """
+x:ann x:knows x:bob , x:cid . x:ann rdfs:label 'Ann' ; x:since 1 .
+x:r1 rdf:reifies <<( x:ann x:knows x:bob )>> ; a x:Claim ; x:quote 'they met' ; x:by x:doc .
+[] a rdf:Statement ; rdf:subject x:ann ; rdf:predicate x:knows ; rdf:object x:cid ; x:quote 'so they say' ; x:since 2 .
+"""
+
+
+async def test_predicates_of_what_is_stated_about_edges_are_named_and_an_argument_that_names_one_says_so() -> None:
+    async with over(STATED) as gateway:
+        advice = (await gateway.describe_schema()).next_steps
+        for arguments in ({"where": ["quote exists"]}, {"values": ["x:quote"]}, {"sort_by": "by"}):
+            with pytest.raises(InputError, match="is stated about edges, as evidence: as such it cannot be followed"):
+                await gateway.search_entities(node_types=["untyped"], **arguments)
+        with pytest.raises(InputError, match="only_predicates: x:quote is stated about edges"):
+            await gateway.bfs_query(["x:ann"], 1, only_predicates=["quote"])
+        # One that nodes have too is theirs.
+        answer = await gateway.bfs_query(["x:ann"], 1, values=["since"])
+    said = "The evidence of edges, which bfs_query shows and no filter or condition reads, has x:quote, x:by, x:since."
+    assert said in advice
+    assert answer.rows == [["x:bob", None], ["x:cid", None]]
+    async with over("x:a x:p x:b .") as gateway:
+        assert "evidence" not in (await gateway.describe_schema()).next_steps
