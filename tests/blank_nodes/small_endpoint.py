@@ -27,6 +27,9 @@ PREFIXES: Final = (
 )
 
 
+_NO_PREFIXES: Final[Mapping[str, str]] = {}
+
+
 def profile_for(engine: EngineName = "oxigraph") -> Profile:
     """Return a profile by which blank nodes are nodes where the engine has a way back to them."""
     settings = {"nodes": NodeSettings(blank="on"), "endpoint": EndpointSettings(engine=engine), "size": ROOM}
@@ -73,6 +76,7 @@ async def served(
     cache_megabytes: int | None = None,
     renames: bool = False,
     sampled: bool = False,
+    prefixes: Mapping[str, str] = _NO_PREFIXES,
 ) -> AsyncIterator[tuple[Gateway, pyoxigraph.Store]]:
     """Serve a graph, open a gateway over it, and give both.
 
@@ -83,6 +87,7 @@ async def served(
         renames: Whether every answer has labels of its own.
         refuses: Whether a query, without its white space, is answered by an error.
         cache_megabytes: Memory for the cache of answers.
+        prefixes: Further prefixes of IDs.
     """
     store = pyoxigraph.Store()
     number = count()
@@ -97,13 +102,13 @@ async def served(
         return web.Response(body=renamed(body, next(number)) if renames else body, content_type=JSON)
 
     async with fake_endpoint(answer) as endpoint:
-        prefixes = {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
+        known = {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#", **prefixes}
         cache = CacheSettings(megabytes=cache_megabytes)
         profile = profile_for(engine).model_copy(update={"cache": cache})
         if sampled:
             glance = OrientationSettings(glance_triples=100, enumeration_seconds=0)
             profile = profile.model_copy(update={"orientation": glance})
-        opened = open_gateway(endpoint=endpoint.url, profile=profile, prefixes=prefixes)
+        opened = open_gateway(endpoint=endpoint.url, profile=profile, prefixes=known)
         async with opened as gateway:
             yield gateway, store
 

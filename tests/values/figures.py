@@ -12,7 +12,7 @@ from tests.harness.report import Judgement, Verdict
 from tests.values.comparing import Kind, Number, fold, is_nan, kind_of, number_of, period_of, text_of
 from tests.values.judge import Expand, Json, forms_of_end, forms_of_item, is_one
 from tests.values.oracle import Arguments, Key, are_tied, value_key
-from tests.values.terms import XSD, End, Literal
+from tests.values.terms import XSD, End, Literal, is_content
 from tests.values.walks import Graph
 
 _DOUBLES: Final = {XSD + "double", XSD + "float"}
@@ -45,7 +45,11 @@ def groups_of(graph: Graph, members: Iterable[str], question: Arguments) -> list
     inside: dict[Any, list[str]] = defaultdict(list)
     ends: dict[Any, set[End]] = defaultdict(set)
     for node in members:
-        found = _group_ends(graph, node, question.get("group_by"))
+        every = _group_ends(graph, node, question.get("group_by"))
+        found = {end for end in every if not is_content(end)}
+        if every and not found:
+            # An expression is no value, and not the lack of one.
+            continue
         for same in {_same(end) for end in found} or {None}:
             inside[same].append(node)
         for end in found:
@@ -118,6 +122,7 @@ def _figure(graph: Graph, nodes: Iterable[str], text: str) -> Value:
     kind, _, by = text.partition(" ")
     walk = graph.walk(by)
     every: Counter[End] = sum((graph.ways(node, walk) for node in nodes), Counter[End]())
+    every = Counter({end: ways for end, ways in every.items() if not is_content(end)})
     match kind:
         case "distinct":
             return len({_same(end) for end in every})

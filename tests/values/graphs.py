@@ -11,6 +11,7 @@ from tests.values.terms import (
     FIRST,
     LABEL,
     NIL,
+    OWL,
     RDFS,
     REST,
     SUBCLASS,
@@ -282,6 +283,12 @@ def drawn(number: int) -> DrawnGraph:
     return DrawnGraph(number, kind, _Drawing(dice, kind).triples())
 
 
+def drawn_ontology(number: int) -> DrawnGraph:
+    """Draw a graph of plain values in which class expressions say something of items, and of properties."""
+    dice = random.Random(f"values of expressions {number}")  # noqa: S311 - not for security
+    return DrawnGraph(number, "expressions", _Ontology(dice, "plain").triples())
+
+
 def without_blank_nodes(triples: Sequence[Triple]) -> list[Triple]:
     """Return the triples that every store can hold alike, those without a blank node at an end."""
     return [
@@ -421,6 +428,54 @@ class _Drawing:
     def _add(self, node: str, predicate: str, end: End) -> None:
         subject = node if node.startswith("_:") else EX + node
         self._found[subject, predicate, end] = None
+
+
+class _Ontology(_Drawing):
+    """Draws one graph with class expressions."""
+
+    def triples(self) -> list[Triple]:
+        """Draw all triples."""
+        super().triples()
+        items = sorted({s.removeprefix(EX) for s, _, _ in self._found if s.startswith(f"{EX}item")})
+        items = [item for item in items if item[4:].isdigit()]
+        for item in items:
+            for _ in range(self._dice.choice((0, 0, 1, 1, 2))):
+                axiom = self._dice.choice((SUBCLASS, f"{OWL}equivalentClass"))
+                self._add(item, axiom, self._expression(items) if self._dice.random() < 0.8 else self._one(items))
+        return list(self._found)
+
+    def _one(self, items: Sequence[str]) -> str:
+        return EX + self._dice.choice(items)
+
+    def _expression(self, items: Sequence[str]) -> str:
+        match self._dice.randrange(7):
+            case 0:
+                return self._node((f"{OWL}onProperty", f"{EX}weight"), (f"{OWL}someValuesFrom", f"{XSD}integer"))
+            case 1:
+                return self._node((f"{OWL}complementOf", self._restriction(items)))
+            case 2:
+                return self._node((f"{OWL}unionOf", self._cells([self._one(items), self._one(items)])))
+            case 3:
+                return self._node((f"{OWL}intersectionOf", self._cells([self._one(items), self._restriction(items)])))
+            case _:
+                return self._restriction(items)
+
+    def _restriction(self, items: Sequence[str]) -> str:
+        how = self._dice.choice(("someValuesFrom", "allValuesFrom"))
+        restriction = (TYPE, f"{OWL}Restriction")
+        return self._node(restriction, (f"{OWL}onProperty", f"{EX}partOf"), (OWL + how, self._one(items)))
+
+    def _node(self, *said: tuple[str, str]) -> str:
+        node = self._new_blank()
+        for predicate, end in said:
+            self._add(node, predicate, end)
+        return node
+
+    def _cells(self, members: Sequence[str]) -> str:
+        rest = NIL
+        for member in reversed(members):
+            rest = self._node((FIRST, member), (REST, rest))
+        return rest
 
 
 def _as_name(value: Literal) -> Literal:

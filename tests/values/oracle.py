@@ -23,7 +23,7 @@ from tests.values.comparing import (
     period_of,
     text_of,
 )
-from tests.values.terms import STRING, End, Literal, is_blank
+from tests.values.terms import STRING, End, Literal, is_blank, is_content
 from tests.values.walks import Condition, Graph, Step, Walk
 
 Arguments: TypeAlias = Mapping[str, Any]
@@ -245,10 +245,11 @@ def _left_ends(graph: Graph, node: str, condition: Condition) -> set[End]:
 def _results(graph: Graph, node: str, end: End, condition: Condition) -> list[bool]:
     if condition.is_of_property:
         walk: Walk = tuple(step for step in condition.right if isinstance(step, Step))
-        found = [pair_holds(end, condition.operator, other) for other in graph.ends(node, walk)]
+        others = [] if is_content(end) else [other for other in graph.ends(node, walk) if not is_content(other)]
+        found = [pair_holds(end, condition.operator, other) for other in others]
     else:
         rights = [right for right in condition.right if isinstance(right, Right)]
-        found = [holds(end, condition.operator, rights)]
+        found = [] if is_content(end) else [holds(end, condition.operator, rights)]
     return [one for one in found if one is not None]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from tests.values.comparing import is_nan, number_of, period_of, read_number, read_period
 from tests.values.graphs import PREFIXES, DrawnGraph
 from tests.values.oracle import Expected, answer
-from tests.values.terms import Literal, is_blank
+from tests.values.terms import OWL, Literal, is_blank
 from tests.values.walks import OPERATORS, Graph, Walk
 
 Question: TypeAlias = dict[str, Any]
@@ -110,6 +110,31 @@ def draw(
     """
     drawing = _Drawing(Graph(graph.triples, PREFIXES, blank_nodes=blank_nodes), dice, grouped)
     return [drawing.question() for _ in range(count)]
+
+
+_AXIOMS: Final = (f"<{OWL}equivalentClass>", "rdfs:subClassOf", "ex:partOf", "ex:weight")
+
+
+def about_axioms(graph: DrawnGraph, dice: random.Random) -> list[Question]:
+    """Draw questions about what class expressions of a graph say, and about the axioms that it has."""
+    types: Question = {"tool": "search_entities", "node_types": ["ex:Product"]}
+    known = Graph(graph.triples, PREFIXES)
+    items = sorted(node for node in known.nodes if re.fullmatch(r".*/item\d+", node))
+    found: list[Question] = []
+    for axiom in (*_AXIOMS, f"ex:partOf/{_AXIOMS[0]}", "^rdfs:subClassOf", "ex:partOf/ex:madeBy"):
+        node = f"ex:{dice.choice(items).removeprefix(PREFIXES['ex'])}"
+        found += [types | {"where": [f"{axiom} {how}"]} for how in ("exists", "missing", f"= {node}", f"!= {node}")]
+        found += [types | {"values": [axiom]}, types | {"sort_by": axiom, "limit": 5}, types | {"sort_by": f"-{axiom}"}]
+        found += [
+            types | {"group_by": axiom},
+            types | {"compute": [f"distinct {axiom}"]},
+        ]
+        seeds = {"seeds": [node], "max_hops": 2, "where": [f"{axiom} {dice.choice(('exists', 'missing'))}"]}
+        found.append({"tool": "bfs_query", **seeds, "only_predicates": ["ex:partOf", "rdfs:subClassOf"]})
+        found.append(
+            {"tool": "intersect_subgraphs", "seeds": [node, f"ex:item0{dice.randrange(9)}"], "k": 1, "values": [axiom]}
+        )
+    return [one for one in found if len({*one.get("seeds", ("", " "))}) == len(one.get("seeds", ("", " ")))]
 
 
 class _Drawing:

@@ -13,6 +13,7 @@ import pyoxigraph
 
 from gateway.settings.load import default_profile, load_profile
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import NodeSettings
 from gateway.tools.gateway import Gateway
 from tests.columns import Column
 from tests.harness.stores import OVER_HTTP, StoreName, store_with
@@ -34,16 +35,18 @@ class Store:
         name: Its name.
         column: The graphs in it.
         profile: That of its gateways.
+        has_ontologies: Whether class expressions are read wherever it is.
     """
 
     name: StoreName
     column: Column
     profile: Profile
+    has_ontologies: bool = False
 
     @property
     def blank_nodes(self) -> bool:
         """Whether blank nodes are nodes in it."""
-        return self.name in {"files", "postgres"}
+        return self.has_ontologies or self.name in {"files", "postgres"}
 
     @property
     def lacks_blank_nodes(self) -> bool:
@@ -68,9 +71,12 @@ class Store:
 def holding(name: StoreName, folder: Path, graphs: Sequence[DrawnGraph]) -> Iterator[Store]:
     """Start a store with graphs, and stop it again."""
     profile = load_profile(default_profile(None)).model_copy(update={"size": ROOM, "prefixes": dict(PREFIXES)})
+    has_ontologies = any(graph.kind == "expressions" for graph in graphs)
+    if has_ontologies:
+        profile = profile.model_copy(update={"nodes": NodeSettings()})
     files = {name_of(graph): [_plain(graph, folder) if name == "neo4j" else graph.write(folder)] for graph in graphs}
     with store_with(name, folder, files, blank_nodes=True) as column:
-        yield Store(name, column, profile)
+        yield Store(name, column, profile, has_ontologies)
 
 
 def _plain(graph: DrawnGraph, folder: Path) -> Path:

@@ -9,6 +9,7 @@ RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
 SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
 XSD: Final = "http://www.w3.org/2001/XMLSchema#"
+OWL: Final = "http://www.w3.org/2002/07/owl#"
 
 TYPE: Final = RDF + "type"
 FIRST: Final = RDF + "first"
@@ -19,6 +20,10 @@ ALIAS: Final = SKOS + "altLabel"
 SUBCLASS: Final = RDFS + "subClassOf"
 STRING: Final = XSD + "string"
 IN_LANGUAGE: Final = RDF + "langString"
+
+
+CONTENT: Final = "_:content "
+"""How ends begin that stand for class expressions."""
 
 
 @dataclass(frozen=True, order=True)
@@ -49,6 +54,11 @@ _WRITTEN: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\
 def is_blank(end: End) -> bool:
     """Return whether an end is a blank node."""
     return isinstance(end, str) and end.startswith("_:")
+
+
+def is_content(end: End) -> bool:
+    """Return whether an end is an expression of which no edge has the predicate: it is there, and equals nothing."""
+    return isinstance(end, str) and end.startswith(CONTENT)
 
 
 def text(value: str, language: str = "") -> Literal:

@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
+from gateway.settings.endpoint import EngineName
 from gateway.settings.vocabulary import TypeSettings
+from tests.blank_nodes.small_endpoint import served
 from tests.harness.report import BAD, Report, Verdict
 from tests.harness.stores import STORES, StoreName
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.values.graphs import KINDS, PREFIXES, DrawnGraph, drawn
-from tests.values.questions import Question, draw
-from tests.values.run import ask, ask_all, ask_through_faults, report_without_faults
-from tests.values.stores import holding
-from tests.values.terms import SUBCLASS
+from tests.values.graphs import KINDS, PREFIXES, DrawnGraph, drawn, drawn_ontology
+from tests.values.questions import Question, about_axioms, draw
+from tests.values.run import ask, ask_all, ask_through_faults, asked, report_without_faults
+from tests.values.stores import Store, held_in_process, holding
+from tests.values.terms import SUBCLASS, written
 from tests.values.walks import Graph
 
 GRAPHS = [drawn(number) for number in range(len(KINDS))]
@@ -46,6 +48,51 @@ def test_no_answer_over_a_server_is_wrong(name: StoreName, tmp_path: Path) -> No
     except ServerUnavailable as error:
         skip_or_fail(error)
     assert report.passed, report.findings
+
+
+ONTOLOGIES = [drawn_ontology(number) for number in range(3)]
+
+
+async def _ask_about_axioms(store: Store, report: Report) -> None:
+    for graph in ONTOLOGIES:
+        dice = random.Random(graph.number)  # noqa: S311 - not for security
+        await ask(store, graph, about_axioms(graph, dice), report)
+
+
+@pytest.mark.slow
+@pytest.mark.anyio
+async def test_no_answer_about_axioms_of_files_is_wrong_or_in_doubt(tmp_path: Path) -> None:
+    report = Report(BAD)
+    with holding("files", tmp_path, ONTOLOGIES) as store:
+        await _ask_about_axioms(store, report)
+    assert report.passed, report.findings
+    assert report.count(Verdict.RIGHT) == report.verdicts.total() > 100
+
+
+@pytest.mark.slow
+@pytest.mark.anyio
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+async def test_no_answer_about_axioms_at_an_endpoint_of_this_process_is_wrong(engine: EngineName) -> None:
+    report, graph = Report(BAD), ONTOLOGIES[0]
+    held = Graph(held_in_process(graph), PREFIXES)
+    async with served(written(graph.triples), engine=engine, prefixes=PREFIXES) as (gateway, _):
+        for question in about_axioms(graph, random.Random(7)):  # noqa: S311 - not for security
+            report.add(engine, question["tool"], question, await asked(gateway, held, question))
+    assert report.passed, report.findings
+    # By walks, most of what expressions say is not read.
+    assert engine != "oxigraph" or report.count(Verdict.RIGHT) > report.verdicts.total() / 2
+
+
+@pytest.mark.server
+def test_no_answer_about_axioms_at_oxigraph_is_wrong(tmp_path: Path) -> None:
+    report = Report(BAD)
+    try:
+        with holding("oxigraph", tmp_path, ONTOLOGIES) as store:
+            asyncio.run(_ask_about_axioms(store, report))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert report.passed, report.findings
+    assert report.count(Verdict.RIGHT) > report.verdicts.total() / 2
 
 
 @pytest.mark.server

@@ -9,18 +9,22 @@ from typing import Final, TypeAlias
 from tests.values.comparing import Right, fold
 from tests.values.terms import (
     ALIAS,
+    CONTENT,
     FIRST,
     LABEL,
     NIL,
+    OWL,
     RDFS,
     REST,
     SKOS,
     SUBCLASS,
     TYPE,
+    XSD,
     End,
     Literal,
     Triple,
     is_blank,
+    is_content,
 )
 
 NO_EDGES: Final = frozenset(
@@ -83,7 +87,7 @@ class Graph:
 
     def __init__(self, triples: Iterable[Triple], prefixes: Mapping[str, str], *, blank_nodes: bool = True) -> None:
         everything = list(dict.fromkeys(triples))
-        shown = list(dict.fromkeys(_folded(everything))) if blank_nodes else everything
+        shown = list(dict.fromkeys(_folded([*_without_expressions(everything)]))) if blank_nodes else everything
         self.blank_nodes = blank_nodes
         self._prefixes = prefixes
         self._out: defaultdict[str, defaultdict[str, set[End]]] = defaultdict(lambda: defaultdict(set))
@@ -93,7 +97,8 @@ class Graph:
         for s, p, o in shown:
             self._out[s][p].add(o)
             self._into[o][p].add(s)
-            nodes.update(end for end in (s, o) if isinstance(end, str) and (blank_nodes or not is_blank(end)))
+            named = (end for end in (s, o) if isinstance(end, str) and not is_content(end))
+            nodes.update(end for end in named if blank_nodes or not is_blank(end))
             if p == TYPE and isinstance(o, str):
                 types[s].add(o)
         for node in nodes:
@@ -286,6 +291,73 @@ def _plain(name: str) -> str:
 def _rank(language: str) -> tuple[int, str]:
     known = _LANGUAGES.index(language) if language in _LANGUAGES else len(_LANGUAGES)
     return known, language
+
+
+def _without_expressions(triples: Sequence[Triple]) -> Iterator[Triple]:
+    """Yield the triples with what the class expressions of the drawn ontologies say in their place."""
+    about: defaultdict[End, dict[str, End]] = defaultdict(dict)
+    for s, p, o in triples:
+        if is_blank(s) and p != TYPE:
+            about[s][p] = o
+    expressions = {node for node, said in about.items() if not said.keys().isdisjoint(_OF_EXPRESSIONS)}
+    parts = {end for said in about.values() for end in said.values()} & about.keys()
+    own = expressions | {node for node in parts if FIRST in about[node] and _is_within(node, expressions, about)}
+    for s, p, o in triples:
+        if s in own:
+            continue
+        if o not in expressions:
+            yield s, p, o
+            continue
+        said = list(_said(s, p, o, about))
+        yield from said
+        if all((one[0], one[1]) != (s, p) for one in said):
+            yield s, p, f"{CONTENT}{_structure(o, about)}"
+
+
+_OF_EXPRESSIONS: Final = frozenset(OWL + name for name in ("onProperty", "complementOf", "unionOf", "intersectionOf"))
+_About: TypeAlias = Mapping[End, Mapping[str, End]]
+
+
+def _is_within(cell: End, expressions: set[End], about: _About) -> bool:
+    """Return whether a cell is one of the list of an expression."""
+    above = [node for node, said in about.items() if cell in said.values()]
+    return any(node in expressions or (FIRST in about[node] and _is_within(node, expressions, about)) for node in above)
+
+
+def _said(s: str, p: str, o: End, about: _About) -> Iterator[Triple]:
+    """Yield what the axiom of an expression says (docs/contract.md, "Class expressions")."""
+    match {predicate.removeprefix(OWL): end for predicate, end in about[o].items()}:
+        case {"onProperty": str(by), **rest}:
+            (filler,) = rest.values()
+            # What restricts data is content of its property.
+            is_data = isinstance(filler, str) and filler.startswith(XSD)
+            yield s, by, f"{CONTENT}{_structure(o, about)}" if is_data else filler
+        case {"complementOf": denied}:
+            yield s, f"{about[denied][OWL + 'onProperty']}-denied", _members_of(denied, about)[0]
+        case {"intersectionOf": cells}:
+            for member in _list_of(cells, about):
+                yield from _said(s, p, member, about) if is_blank(member) else [(s, SUBCLASS, member)]
+        case {"unionOf": cells}:
+            for member in _list_of(cells, about):
+                if p != SUBCLASS and isinstance(member, str):
+                    yield member, SUBCLASS, s
+                else:
+                    yield s, f"{SUBCLASS}-one-of", member
+
+
+def _members_of(restriction: End, about: _About) -> list[End]:
+    return [end for predicate, end in about[restriction].items() if predicate.endswith("ValuesFrom")]
+
+
+def _list_of(cell: End, about: _About) -> list[End]:
+    return [] if cell == NIL else [about[cell][FIRST], *_list_of(about[cell][REST], about)]
+
+
+def _structure(end: End, about: _About) -> str:
+    """Return a text that is the same for expressions that say the same."""
+    if end not in about:
+        return str(end)
+    return str(sorted((predicate, _structure(value, about)) for predicate, value in about[end].items()))
 
 
 def _folded(triples: Sequence[Triple]) -> Iterator[Triple]:

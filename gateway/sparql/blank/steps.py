@@ -22,6 +22,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.contents import is_evidence
 from gateway.sparql.blank.edges import Known, as_edge
+from gateway.sparql.blank.expressions import is_of_axiom
 from gateway.sparql.blank.joining import BlankJoiner
 from gateway.sparql.blank.keys import ends_in
 from gateway.sparql.blank.lists import Lists
@@ -230,8 +231,12 @@ class StepReader:
         if not await self._lookup.lead_back(call):
             if has_lists:
                 found |= await self._walks.ends(named, walk, call, ways=ways)
+            # Whether a blank node there is an expression, which equals nothing and is other than nothing, is not known.
+            may_be_content = _leads_to_expressions(walk)
             unread = {
-                node: found.get(node, Ends()) for node in again if has_lists or node in beside or is_blank_node(node)
+                node: found.get(node, Ends())
+                for node in again
+                if has_lists or may_be_content or node in beside or is_blank_node(node)
             }
             return {**found, **{node: _marked(one, _UNREAD) for node, one in unread.items()}}
         await self._rule.refresh(call)
@@ -354,6 +359,14 @@ class StepReader:
             led[node].ends |= dict.fromkeys(one for one in values if isinstance(one, Literal))
             if not said.mark.whole:
                 led[node].doubt()
+
+
+def _leads_to_expressions(walk: Walk) -> bool:
+    """Return whether the last step of a walk may lead to class expressions."""
+    last = walk[-1]
+    return isinstance(last.predicates, tuple) and any(
+        is_of_axiom(one, is_incoming=False) and not last.is_inverse for one in last.predicates
+    )
 
 
 def _resolved(said: _Said, step: _Step, known: Known) -> _Led:
