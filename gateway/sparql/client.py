@@ -573,7 +573,7 @@ class SparqlClient:
             if not isinstance(transport, WithBindings):
                 raise QueryRefused("Nothing can be bound beside a query in this process.")
             return await self._decoded(partial(transport.select_bound, asked.bindings), decode, asked, call, timer)
-        wanted = self._formats.of(asked.text, self._recognised, is_proven=asked.is_proven) if self.is_remote else "json"
+        wanted = self._formats.of(asked.text, self._recognised, is_proven=True) if asked.is_proven else "json"
         if wanted == "json" or not isinstance(transport, InFormats):
             return await self._decoded(transport.select, decode, asked, call, timer)
         with contextlib.suppress(WrongFormat):
