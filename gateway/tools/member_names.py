@@ -15,7 +15,7 @@ from gateway.errors import EndpointFault, Fault, GatewayError, InputError, quote
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
-from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, Walk
+from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, OtherWalk, Walk
 from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
 from gateway.members.expression_notes import about_paths, says_edges_unseen
 from gateway.members.figures import Figure, FigureKind, Grouping
@@ -24,7 +24,7 @@ from gateway.members.sides import WalkReader
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, TermLookup, called_so
 from gateway.settings.profile import Profile
-from gateway.terms.iri import TEXT_PREDICATES, walk_iri
+from gateway.terms.iri import OWL, TEXT_PREDICATES, walk_iri
 from gateway.terms.literals import language_order
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.entity_names import EntityNames
@@ -266,7 +266,7 @@ class MemberNames:
                 *chain.from_iterable(one.warnings for one in meant),
                 *self._about_denied(asked.walks, known),
             ),
-            doubts=tuple(dict.fromkeys(chain.from_iterable(one.doubts for one in meant))),
+            doubts=tuple(dict.fromkeys(chain(*(one.doubts for one in meant), self._about_sets(asked)))),
             languages=language_order(self._languages, call.language, known.schema.languages),
         )
 
@@ -276,6 +276,16 @@ class MemberNames:
         predicates = chain.from_iterable(step.predicates for step in steps)
         are_unseen = says_edges_unseen(self._store, known)
         return about_paths(cast("Iterable[Iri]", predicates), known, self._prefixes, are_unseen=are_unseen)
+
+    def _about_sets(self, asked: MemberQuestion) -> Iterable[str]:
+        """Return a doubt where values are compared that are members of what a class itself is a union of."""
+        walks = [one.walk for one in asked.conditions if one.operator not in {"exists", "missing"}]
+        walks += [one.operand.walk for one in asked.conditions if isinstance(one.operand, OtherWalk)]
+        walks += [] if asked.order is None else [asked.order.walk]
+        walks += [] if asked.grouping is None else asked.grouping.walks
+        steps = {step for walk in walks for step in walk if not isinstance(step.predicates, str)}
+        sets = sorted({one for step in steps for one in step.predicates if one in _SETS})
+        return [members_unread(self._prefixes.listed(sets))] if sets else []
 
     def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:
         for one in read:
@@ -397,6 +407,9 @@ class MemberNames:
         return Figure(kind, walk, f"{kind} {self._title(walk)}")
 
 
+_SETS = frozenset({f"{OWL}unionOf", f"{OWL}intersectionOf"})
+"""Predicates of which the lists are read as edges of the classes in them."""
+
 _RESERVED: Mapping[str, Walk] = {"name": NAMES, "type": TYPES}
 
 _FIGURE = re.compile(rf"({'|'.join(get_args(FigureKind))})\b(.*)", re.DOTALL | re.IGNORECASE)
@@ -412,6 +425,14 @@ def values_unread(fault: Fault) -> Fault:
         f"The predicates of values could not all be read, so not every name can be looked up: {fault.wrong}",
         valid=fault.valid,
         next_step=fault.next_step or "Try again, or write IDs.",
+    )
+
+
+def members_unread(predicates: str) -> str:
+    """Return a doubt: what stands in the lists of some predicates is read as edges between classes."""
+    return (
+        f"What classes are in the lists of {predicates} is not compared: it is read as edges of the classes, mostly "
+        f"rdfs:subClassOf, which bfs_query shows."
     )
 
 
