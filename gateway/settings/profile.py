@@ -209,6 +209,14 @@ def asks_ahead(profile: Profile) -> bool:
     return endpoint.requests.concurrency > 1 and not endpoint.quota.is_limited
 
 
+def asks_together(profile: Profile) -> bool:
+    """Return whether a query that is most likely needed may be sent with one that is needed in any case.
+
+    Where one query runs at a time, both are asked in one.
+    """
+    return profile.endpoint.requests.concurrency == 1 or asks_ahead(profile)
+
+
 def profile_for_endpoint(profile: Profile, url: str) -> Profile:
     """Return the profile in effect for an endpoint.
 

@@ -19,6 +19,7 @@ from gateway.errors import (
     DeadlinePassed,
     EndpointFault,
     Fault,
+    GaveUp,
     NoQueryEndpoint,
     QueryRefused,
     ServerFailed,
@@ -35,6 +36,7 @@ from gateway.sparql import template
 from gateway.sparql.engines import TRAITS, UNRECOGNISED, EngineDetector
 from gateway.sparql.json_rows import decode
 from gateway.sparql.learned import FEWEST, FormatChoice, RewrittenIris, RowCap
+from gateway.sparql.merging import Merged, Merger, Question, may_be_merged
 from gateway.sparql.remembered import Remembered
 from gateway.sparql.rule import EndpointPolicy
 from gateway.sparql.sentinel import END, EndProofs, Place, Proof, marker, without_sentinel
@@ -63,6 +65,9 @@ _SHORT_QUERY_SECONDS = 2.0
 """Time for the template `alive`, which reads nothing of the graph."""
 
 _ALIVE = "alive"
+_MERGED_SECONDS = 15.0
+"""Time for several questions in one query; what takes longer is asked alone."""
+
 _REFUSED_SECONDS = 60.0
 """For so long, a kind of query that an endpoint refused by an error of its own is refused without asking whether it
 lives."""
@@ -103,6 +108,7 @@ class _Asked:
         marker: The value of the row that proves the end; None where it does not ask for one.
         is_proven: Whether it is proven that all rows came; a format need not show it.
         bindings: The labels of the blank nodes that are bound beside it, by variable.
+        merged: The questions that it asks in one; None where it asks one.
     """
 
     text: template.Template
@@ -113,6 +119,12 @@ class _Asked:
     marker: str | None = None
     is_proven: bool = True
     bindings: Mapping[str, str] = field(default_factory=dict)
+    merged: Merged | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its template, or the names of those of several questions."""
+        return self.text.name if self.merged is None else self.merged.name
 
     def with_sentinel(self, *, is_sorted: bool) -> _Asked:
         """Return the query that asks for the row that proves the end."""
@@ -136,10 +148,14 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Came:
-    """What came: the rows of a query, and where the row that proves their end was, if it asked for one."""
+    """What came: the rows of a query, and where the row that proves their end was, if it asked for one.
+
+    Of several questions in one, it is the rows of each that is whole.
+    """
 
     rows: Table
     place: Place | None = None
+    answers: Sequence[Table | None] = ()
 
 
 def _read(answer: Table, asked: _Asked) -> _Came:
@@ -148,6 +164,9 @@ def _read(answer: Table, asked: _Asked) -> _Came:
     Raises:
         BrokenAnswer: It is the answer to another query, or has rows twice.
     """
+    if asked.merged is not None:
+        answers = asked.merged.answers(answer)
+        return _Came(answer.first(sum(len(rows) for rows in answers if rows is not None)), answers=answers)
     came = _Came(answer) if asked.marker is None else _Came(*without_sentinel(answer, asked.marker))
     if asked.text.is_distinct and came.rows.repeated(asked.text.variables):
         raise BrokenAnswer("The endpoint sent rows of an answer twice.", next_step="Try again later.")
@@ -196,6 +215,7 @@ class SparqlClient:
         policy = policy_of(profile) if self.is_remote else None
         self._policy = None if policy is None else EndpointPolicy(policy, flow.clock)
         self.rewritten = RewrittenIris(self).faults
+        self._merger = Merger(self._send_merged, flow.clock)
         self._taken_over = ""
         self._take_over_row_cap()
 
@@ -404,6 +424,10 @@ class SparqlClient:
     async def _proven(self, asked: _Asked, call: Call) -> tuple[Table, AnswerCut | None]:
         """Ask by one proof of the end after the other until one holds; return the rows and why some may be missing."""
         name, first = asked.text.name, self._first_proof(self._recognised) if asked.text.end == "sentinel" else "none"
+        if self._merges(asked, first):
+            question = Question(asked.text, asked.query, asked.shown, asked.at_most)
+            if (rows := await self._merger.rows(question, call)) is not None:
+                return rows, None
         tested: list[Proof] = []
         while (proof := self._proofs.of(name, first, tested)) not in {"none", "counted"}:
             came = await self._with_sentinel(asked, proof, call)
@@ -419,6 +443,38 @@ class SparqlClient:
         if proof == "counted":
             return came.rows, await self._missing(asked, came.rows, call)
         return came.rows, None if first == "none" else EndUnproven()
+
+    def _merges(self, asked: _Asked, first: Sentinel) -> bool:
+        """Return whether a question may be asked in one query with others that its call asks at the same moment.
+
+        That needs an engine that sorts, as answers have shown.
+        """
+        if not self.is_remote or self.flow.at_once > 1 or asked.bindings or not may_be_merged(asked.text):
+            return False
+        return self._proofs.of(asked.text.name, first) == "sorted" and self._proofs.is_proven("sorted")
+
+    async def _send_merged(self, merged: Merged, calls: Sequence[Call]) -> Sequence[Table | None] | None:
+        """Send several questions in one query; the call whose time ends first pays for it.
+
+        A part of its time is left for asking each alone.
+        """
+        payer = min(calls, key=lambda call: call.deadline.at)
+        if payer.requests <= len(calls):
+            return None
+        # No more rows than one question may have: an endpoint may send no more.
+        most = min(merged.at_most, self.query_rows + len(calls))
+        merged = replace(merged, at_most=most)
+        text = merged.questions[0].text
+        asked = _Asked(text, merged.query, merged.shown, merged.variables, most, merged=merged)
+        with payer.part(requests=1, rows=0) as part:
+            part.retries = False
+            part.deadline = part.deadline.within(min(_MERGED_SECONDS, part.deadline.seconds_left / 2))
+            try:
+                return (await self._came(asked, part)).answers
+            except Fault as fault:
+                _log.info("%s were not answered in one query: %s", merged.name, type(fault).__name__)
+                is_about_query = isinstance(fault, AnswerCut | GaveUp | QueryRefused | BrokenAnswer | DeadlinePassed)
+                return [None] * len(calls) if is_about_query and not part.requests else None
 
     async def _with_sentinel(self, asked: _Asked, proof: Proof, call: Call) -> _Came:
         """Ask for the row that proves the end; once more where it is not last, which once may be so by accident."""
@@ -466,7 +522,7 @@ class SparqlClient:
 
     async def _came(self, asked: _Asked, call: Call) -> _Came:
         """Send a query and return what comes."""
-        with call.tally.query_timer(asked.text.name, asked.shown) as timer:
+        with call.tally.query_timer(asked.name, asked.shown) as timer:
             send = partial(self._answer, self._transport_for(asked.text), asked, call, timer)
             try:
                 return await self.flow.run(call, send, partial(self._probe, call))
@@ -487,15 +543,15 @@ class SparqlClient:
 
     async def _has_refused(self, asked: _Asked, call: Call) -> bool:
         """Return whether an endpoint that failed has refused this kind of query: it answers a harmless one."""
-        if asked.text.name == _ALIVE or not self.is_remote:
+        if asked.name == _ALIVE or not self.is_remote:
             return False
         now = self.flow.clock()
-        if now >= self._refused_until.get(asked.text.name, now):
+        if now >= self._refused_until.get(asked.name, now):
             try:
                 await self._probe(call, call.deadline.within(_SHORT_QUERY_SECONDS))
             except Fault:
                 return False
-            self._refused_until[asked.text.name] = now + _REFUSED_SECONDS
+            self._refused_until[asked.name] = now + _REFUSED_SECONDS
         # The failure speaks against the query, and not against the endpoint.
         self.flow.answered()
         return True
@@ -574,7 +630,7 @@ class SparqlClient:
                 raise QueryRefused("Nothing can be bound beside a query in this process.")
             return await self._decoded(partial(transport.select_bound, asked.bindings), decode, asked, call, timer)
         wanted = self._formats.of(asked.text, self._recognised, is_proven=True) if asked.is_proven else "json"
-        if wanted == "json" or not isinstance(transport, InFormats):
+        if asked.merged is not None or wanted == "json" or not isinstance(transport, InFormats):
             return await self._decoded(transport.select, decode, asked, call, timer)
         with contextlib.suppress(WrongFormat):
             lines = partial(decode_tsv, iris=asked.text.iris)

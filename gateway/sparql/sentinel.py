@@ -49,6 +49,13 @@ def marker(query: str) -> str:
     return f"{END} {blake2b(query.encode(), digest_size=_DIGEST_BYTES).hexdigest()}"
 
 
+def apart(query: str) -> tuple[str, str]:
+    """Return the declarations of prefixes that a rendered query begins with, and the rest."""
+    match = _PROLOGUE.match(query)
+    prologue = match[0] if match else ""
+    return prologue, query[len(prologue) :]
+
+
 def around(part: str, query: str, variables: Sequence[str], rows: int, *, is_sorted: bool = False) -> str:
     """Return a query around another one, which marks its answer.
 
@@ -59,11 +66,10 @@ def around(part: str, query: str, variables: Sequence[str], rows: int, *, is_sor
         rows: The rows that it has at most.
         is_sorted: Whether the engine has to sort, because it may evaluate the branches of a UNION in any order.
     """
-    match = _PROLOGUE.match(query)
-    prologue = match[0] if match else ""
+    prologue, body = apart(query)
     slots = {
         "variables": " ".join(f"?{name}" for name in variables),
-        "query": query[len(prologue) :].rstrip(),
+        "query": body.rstrip(),
         "marker": render.string(marker(query)),
         "most": render.integer(rows + 1),
     }

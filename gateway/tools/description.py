@@ -46,7 +46,7 @@ from gateway.graph.values import (
 from gateway.members.expression_notes import edges_that_may_not_hold, may_have_expressions
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, names_in_doubt
-from gateway.settings.profile import Profile, asks_ahead, doubt_of
+from gateway.settings.profile import Profile, asks_together, doubt_of
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.iri import NEOSEMANTICS_BLANK
 from gateway.terms.prefixes import PrefixMap
@@ -375,7 +375,7 @@ class EntityDescriber:
 
     async def _read(self, iris: Sequence[Iri], call: Call) -> _ReadOfNodes:
         """Return what nodes are; where several queries run at once, their edges come with that."""
-        if not asks_ahead(self._profile):
+        if not asks_together(self._profile):
             with call.tally.stage("facts"):
                 facts = await self._store.nodes(iris, call, names=False)
             described = await self._described(iris, call)

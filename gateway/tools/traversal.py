@@ -21,7 +21,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView
-from gateway.settings.profile import Profile, asks_ahead
+from gateway.settings.profile import Profile, asks_together
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap, listed_ids
 from gateway.tools.local_names import nearest_by_name, other_properties
@@ -101,7 +101,7 @@ class Traverser:
         topology = self._snapshots.get(key, call.freshness, continues=continues)
         resolved, read_ahead = ResolvedSeeds(seeds), dict[Iri, Neighbourhood]()
         if self._redirects.are_asked_for:
-            begins = asks_ahead(self._profile) and self._topology_builder.begins_with_edges(
+            begins = asks_together(self._profile) and self._topology_builder.begins_with_edges(
                 seeds, hops, rule, steering, via=via
             )
             reads_ahead = topology is None and (is_any or begins)

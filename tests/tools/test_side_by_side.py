@@ -12,7 +12,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Deadline, Spend, unpaid
 from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
 from gateway.settings.limits import LimitSettings
-from gateway.settings.profile import Profile, asks_ahead
+from gateway.settings.profile import Profile, asks_ahead, asks_together
 from gateway.settings.vocabulary import EdgeSettings, NameSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
@@ -185,6 +185,13 @@ def test_nothing_is_asked_ahead_where_queries_are_counted_or_run_one_at_a_time()
     assert asks_ahead(profile(2))
     assert not asks_ahead(profile(1))
     assert not asks_ahead(Profile(endpoint=counted))
+
+
+def test_what_is_most_likely_needed_is_asked_with_the_rest_where_that_is_no_query_more() -> None:
+    counted = EndpointSettings(quota=QuotaSettings(query_seconds_per_minute=60, query_seconds_burst=120))
+    assert asks_together(profile(1))
+    assert asks_together(profile(2))
+    assert not asks_together(Profile(endpoint=counted))
 
 
 async def test_of_an_intersection_without_a_node_only_the_names_of_its_seeds_are_read() -> None:
