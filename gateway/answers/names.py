@@ -15,7 +15,7 @@ from gateway.answers.values import Amount, Array, EdgeMetadata, EdgeSurvey, Id, 
 from gateway.arguments import TraversalArguments
 from gateway.errors import BudgetSpent, DeadlinePassed, InputError
 from gateway.expand_compact import INCOMING
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
 from gateway.members.sides import split_steps
@@ -227,15 +227,16 @@ class Labeller:
         self, predicates: Iterable[Iri], nodes: Iterable[Iri], known: SchemaView, call: Call
     ) -> dict[Iri, NodeFacts]:
         """Ask the graph for the names of predicates and nodes that the schema does not have."""
-        fetched: dict[Iri, NodeFacts] = {}
         # The schema has them in the languages of the profile.
         labels = {} if call.language else known.labels
+        unknown, others = (sorted(iri for iri in ids if iri not in labels) for ids in (predicates, nodes))
         with call.tally.stage("facts"):
-            if unknown := sorted(iri for iri in predicates if iri not in labels):
-                fetched |= await self._store.predicates(unknown, call)
-            if unknown := sorted(iri for iri in nodes if iri not in labels):
-                fetched |= await self._store.nodes(unknown, call, names=True)
-        return fetched
+            if not unknown:
+                return {**await self._store.nodes(others, call, names=True)} if others else {}
+            async with together() as tasks:
+                naming = tasks.create_task(self._store.predicates(unknown, call))
+                facts = await self._store.nodes(others, call, names=True) if others else {}
+        return {**naming.result(), **facts}
 
 
 _PART_OF_STUBS = 3

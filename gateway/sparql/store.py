@@ -40,6 +40,9 @@ from gateway.transport.base import IN_PROCESS_AT_ONCE, Remote, Transport
 _ASKED_ABOUT = 50
 """Predicates of which it is asked at once whether they lead to nodes."""
 
+_LEADS = "leads to nodes"
+"""Begins what is remembered of such a predicate."""
+
 
 def no_schema(_: float) -> None:
     """Return no schema of an earlier process."""
@@ -169,12 +172,24 @@ class SparqlStore:
         return await self._blank.way_back(call)
 
     async def leading_to_nodes(self, predicates: Sequence[Iri], call: Call) -> Collection[Iri]:
-        """Return those of some predicates that may lead to nodes: all, where they are too many to be asked about."""
+        """Return those of some predicates that may lead to nodes: all, where they are too many to be asked about.
+
+        What was asked lately is remembered.
+        """
         if len(predicates) > _ASKED_ABOUT:
             return predicates
-        answer = await self._client.rows("schema/leading_to_nodes", call, {"predicates": predicates})
-        rows, is_cut = answer.part()
-        return predicates if is_cut else [*iri("p")(rows)]
+        remembered = self._client.remembered
+        known = {one: remembered.answer((_LEADS, one), call) for one in predicates}
+        if unknown := [one for one, leads in known.items() if leads is None]:
+            answer = await self._client.rows("schema/leading_to_nodes", call, {"predicates": unknown})
+            rows, is_cut = answer.part()
+            if is_cut:
+                return predicates
+            found = frozenset(iri("p")(rows))
+            for one in unknown:
+                known[one] = one in found
+                remembered.add((_LEADS, one), call, answer=one in found)
+        return [one for one, leads in known.items() if leads]
 
     async def may_have_lists(self, walk: Walk, call: Call) -> bool:
         """Return whether a walk may lead to lists: in graphs that the gateway reads from files, any may."""

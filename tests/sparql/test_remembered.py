@@ -4,9 +4,12 @@ import pytest
 
 from gateway.graph.kept import KeptFacts
 from gateway.settings.limits import CacheSettings
+from gateway.settings.profile import Profile
 from gateway.sparql.remembered import Remembered
+from gateway.sparql.store import SparqlStore
 from tests.cache.fake_store import call
 from tests.clocks import Clock
+from tests.small import Watched, X, engine
 
 
 def _remembered(cache: CacheSettings, clock: Clock) -> Remembered:
@@ -45,3 +48,26 @@ def test_after_forgetting_nothing_is_known() -> None:
     remembered.add("lists", call(), answer=False)
     remembered.forget()
     assert remembered.answer("lists", call()) is None
+
+
+@pytest.mark.anyio
+async def test_where_a_predicate_leads_is_asked_once_until_it_is_forgotten() -> None:
+    queries: list[str] = []
+
+    async def seen(query: str) -> None:
+        queries.append(query)
+
+    store = SparqlStore(Watched(engine('x:a x:p x:b ; x:q "b" .'), seen), Profile())
+    for predicates, leading, asked in (
+        (["p", "q"], ["p"], 1),
+        (["q", "p"], ["p"], 1),
+        (["q", "r"], [], 2),
+        (["r"], [], 2),
+    ):
+        found = await store.leading_to_nodes([f"{X}{one}" for one in predicates], call())
+        assert [*found] == [f"{X}{one}" for one in leading]
+        assert len(queries) == asked
+    assert f"{X}q" not in queries[-1]
+    store.forget()
+    assert [*await store.leading_to_nodes([f"{X}p"], call())] == [f"{X}p"]
+    assert len(queries) == 3
