@@ -191,9 +191,9 @@ async def facts_of_cases(gateways: Callable[[str], Gateway]) -> list[tuple[bool,
     return told
 
 
-@pytest.mark.parametrize("engine", ["oxigraph", "rdf4j", "renamed"])
+@pytest.mark.parametrize("engine", ["fuseki", "in memory", "oxigraph", "virtuoso", "rdf4j", "blazegraph", "renamed"])
 def test_what_is_asked_about_blank_nodes_and_lists_is_answered_as_in_a_file(
-    engine: ColumnName | Literal["renamed"], small_graphs: SmallGraphs, tmp_path: Path
+    engine: ColumnName | Literal["renamed", "in memory"], small_graphs: SmallGraphs, tmp_path: Path
 ) -> None:
     def of_file(name: str) -> Gateway:
         path = tmp_path / f"{name}.nt"
@@ -202,8 +202,11 @@ def test_what_is_asked_about_blank_nodes_and_lists_is_answered_as_in_a_file(
         size = room().size.model_copy(update={"coined_prefixes": False})
         return open_gateway(path, profile=room().model_copy(update={"size": size}))
 
-    column = small_graphs("fuseki" if engine == "renamed" else engine)
     expected = asyncio.run(facts_of_cases(of_file))
+    if engine == "in memory":
+        assert_same_facts(asyncio.run(facts_of_fuseki_in_memory(tmp_path)), expected)
+        return
+    column = small_graphs("fuseki" if engine == "renamed" else engine)
 
     async def at_endpoint() -> list[tuple[bool, list[str]]]:
         if engine != "renamed":
@@ -213,6 +216,19 @@ def test_what_is_asked_about_blank_nodes_and_lists_is_answered_as_in_a_file(
             urls = {name: await proxies.enter_async_context(renaming(column.url(name))) for name in CASES}
             return await facts_of_cases(lambda name: column.open(name, profile, through=urls[name]))
 
-    found = asyncio.run(at_endpoint())
+    assert_same_facts(asyncio.run(at_endpoint()), expected)
+
+
+async def facts_of_fuseki_in_memory(folder: Path) -> list[tuple[bool, list[str]]]:
+    files = {name: [folder / f"{name}.nt"] for name in CASES}
+    try:
+        with running_fuseki_in_memory(files, workdir=folder) as fuseki:
+            column = column_of("fuseki", files, lambda some: {name: Asked(fuseki.endpoint(name)) for name in some})
+            return await facts_of_cases(lambda name: opened(column, name))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+def assert_same_facts(found: list[tuple[bool, list[str]]], expected: list[tuple[bool, list[str]]]) -> None:
     answers = zip(_OF_CASES, found, expected, strict=True)
     assert [(question, one, other) for question, one, other in answers if one != other] == []
