@@ -12,6 +12,7 @@ from gateway.terms.iri import (
     NAME_PREDICATES,
     NO_EDGES,
     RDF_TYPE,
+    REIFICATION,
     SUBCLASS_OF,
     SYNONYM_PREDICATES,
     is_iri,
@@ -74,6 +75,12 @@ class EdgeSettings(Section):
     def excluded(self) -> tuple[str, ...]:
         """The predicates that are no edges, whatever the allow-list says."""
         return tuple(dict.fromkeys((*self.types, *self.excepted, *self.also_excepted, *self.redirects)))
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The predicates that are no edges and whose values are shown, though they may be nodes."""
+        listed = (*self.also_excepted, *self.redirects, *self.excepted)
+        return tuple(predicate for predicate in listed if predicate not in REIFICATION)
 
     @property
     def allowed_predicates(self) -> tuple[str, ...]:

@@ -152,10 +152,7 @@ class NodeReader:
         self._profile = profile
         self._name_predicates = name_predicates
         self._batch = profile.limits.facts_batch
-        edges = profile.edges
-        listed = (*edges.also_excepted, *edges.redirects, *edges.excepted)
-        # The predicates of values that are no edges, though they may be IRIs.
-        self._values = [iri for iri in listed if iri not in REIFICATION]
+        self._values = profile.edges.shown
 
     @property
     def type_predicates(self) -> Sequence[Iri]:
@@ -304,14 +301,30 @@ class NodeReader:
         return await query.run(ids, call)
 
     async def metadata(
-        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        *,
+        blank_nodes: bool,
+        precise: bool = True,
+        leading: set[Iri] | None = None,
     ) -> Mapping[Iri, Description]:
-        """Return the literals of each node, and more on request; see `GraphStore.node_metadata`."""
+        """Return the literals of each node, and more on request; see `GraphStore.node_metadata`.
+
+        Args:
+            ids: The nodes.
+            call: The call that asks.
+            blank_nodes: Whether the content is wanted of the blank nodes to which they lead.
+            precise: Whether dates and quantities are wanted as precisely as they are stated.
+            leading: Filled with the nodes that lead to blank nodes by predicates that are no edges.
+        """
         others = {**self._rule.predicates, **self._rule.ends}
         walks = self._name_predicates.walks if precise else []
         query = self._query("literals", _said, also=self._values, walks=walks, blank=[True] * blank_nodes, **others)
         said = await query.run(ids, call)
         described = {node: one.description for node, one in said.items()}
+        if leading is not None:
+            leading.update(node for node, one in said.items() if one.has_blank)
         beside = [node for node, one in said.items() if one.has_blank or not one.mark.whole] if blank_nodes else []
         async with together() as tasks:
             reading = self._query("blank_content", self._read_blank).run(beside, call) if beside else None

@@ -10,7 +10,7 @@ has neither.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Protocol
 
@@ -26,7 +26,15 @@ from gateway.sparql.learned import Asking
 from gateway.sparql.table import UnexpectedRows, integer, read
 from gateway.sparql.template import NO_IRI, Parameter
 from gateway.telemetry.tally import Clock
-from gateway.terms.iri import ANNOTATED, BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUBJECT, SINGLETON_PROPERTY_OF, STATING
+from gateway.terms.iri import (
+    ANNOTATED,
+    BIOLINK_SUBJECT,
+    CELLS,
+    EVIDENCE_MARKERS,
+    OBAN_SUBJECT,
+    SINGLETON_PROPERTY_OF,
+    STATING,
+)
 
 _ASSOCIATIONS: Mapping[EvidenceWay, Iri] = {"oban": OBAN_SUBJECT, "biolink": BIOLINK_SUBJECT}
 
@@ -100,6 +108,8 @@ class EdgeRule:
         evidence_nodes: Whether the graph may have nodes that state evidence; these are then no ends of edges.
         uses: The ways of stating evidence that the graph uses. Only these are excluded, because each exclusion costs
             time for every triple.
+        reads_cells: Whether the triples of cells are read too where an allow-list leaves them out, so that the lists
+            can be read to which allowed predicates lead.
     """
 
     excepted: tuple[Iri, ...]
@@ -108,9 +118,10 @@ class EdgeRule:
     objects: tuple[str, ...]
     evidence_nodes: bool
     uses: Uses = field(default=StatedWays(), compare=False)
+    reads_cells: bool = False
 
     @classmethod
-    def of(cls, edges: EdgeSettings, uses: Uses | None = None) -> EdgeRule:
+    def of(cls, edges: EdgeSettings, uses: Uses | None = None, *, reads_cells: bool = False) -> EdgeRule:
         """Return the rule that a profile states."""
         return cls(
             excepted=edges.excluded,
@@ -119,13 +130,36 @@ class EdgeRule:
             objects=edges.objects,
             evidence_nodes=edges.evidence_nodes,
             uses=uses or StatedWays(),
+            reads_cells=reads_cells,
         )
+
+    @property
+    def is_allow_list(self) -> bool:
+        """Whether some predicates alone are edges."""
+        return bool(self.allowed or self.namespaces)
+
+    def without_allow_list(self) -> EdgeRule:
+        """Return the rule by which all predicates that are not excepted are edges."""
+        return replace(self, allowed=(), namespaces=())
 
     def allows(self, predicate: Iri) -> bool:
         """Return whether the rule's allow-list, if there is one, has the predicate."""
-        if not (self.allowed or self.namespaces):
+        if not self.is_allow_list:
             return True
         return predicate in self.allowed or predicate.startswith(self.namespaces)
+
+    def is_edge(self, predicate: Iri) -> bool:
+        """Return whether triples with a predicate are edges, whatever their ends."""
+        return self.allows(predicate) and predicate not in self.excepted
+
+    def reads(self, predicate: Iri) -> bool:
+        """Return whether triples with a predicate are read as edges are: edges, and cells of lists."""
+        return predicate not in self.excepted and (self.allows(predicate) or predicate.startswith(self._of_cells))
+
+    @property
+    def _of_cells(self) -> tuple[str, ...]:
+        """How the predicates of cells begin, where these are read beside an allow-list."""
+        return CELLS if self.reads_cells and self.is_allow_list else ()
 
     @property
     def evidence(self) -> dict[str, Parameter]:
@@ -191,9 +225,9 @@ class EdgeRule:
     def predicates(self) -> dict[str, Parameter]:
         """The allow-list of predicates, as template parameters."""
         return {
-            "any_predicate": not (self.allowed or self.namespaces),
+            "any_predicate": not self.is_allow_list,
             "allowed": self.allowed,
-            "namespaces": self.namespaces,
+            "namespaces": (*self.namespaces, *self._of_cells),
         }
 
     async def refresh(self, call: Call) -> None:
@@ -210,7 +244,7 @@ class EdgeRule:
     def parameters(self) -> dict[str, Parameter]:
         """The rule as template parameters."""
         # What the allow-list leaves out need not be excepted; on Wikidata that is half of each sub-select's text.
-        excepted = tuple(iri for iri in self.excepted if self.allows(iri))
+        excepted = tuple(iri for iri in self.excepted if self.allows(iri) or iri.startswith(self._of_cells))
         return {"excepted": excepted, **self.evidence, **self.predicates, **self.ends}
 
 

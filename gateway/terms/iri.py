@@ -294,6 +294,9 @@ RDF_PREDICATE = f"{RDF}predicate"
 RDF_OBJECT = f"{RDF}object"
 RDF_FIRST = f"{RDF}first"
 RDF_REST = f"{RDF}rest"
+CELLS = (RDF_FIRST, RDF_REST, f"{RDF}_")
+"""How the predicates of the cells of lists begin, and those from containers to their members."""
+
 RDF_NIL = f"{RDF}nil"
 RDFS_MEMBER = f"{RDFS}member"
 

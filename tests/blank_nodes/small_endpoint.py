@@ -16,7 +16,7 @@ from gateway.errors import GatewayError
 from gateway.settings.endpoint import EndpointSettings, EngineName
 from gateway.settings.limits import CacheSettings, OrientationSettings
 from gateway.settings.profile import Profile
-from gateway.settings.vocabulary import NodeSettings
+from gateway.settings.vocabulary import EdgeSettings, NodeSettings
 from gateway.tools.gateway import Gateway
 from tests.small import ROOM
 from tests.transport.fake_endpoint import JSON, fake_endpoint
@@ -25,6 +25,8 @@ PREFIXES: Final = (
     "@prefix x: <http://e.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . "
     "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
 )
+
+_EDGES: Final = EdgeSettings()
 
 
 _NO_PREFIXES: Final[Mapping[str, str]] = {}
@@ -77,6 +79,7 @@ async def served(
     renames: bool = False,
     sampled: bool = False,
     prefixes: Mapping[str, str] = _NO_PREFIXES,
+    edges: EdgeSettings = _EDGES,
 ) -> AsyncIterator[tuple[Gateway, pyoxigraph.Store]]:
     """Serve a graph, open a gateway over it, and give both.
 
@@ -84,6 +87,7 @@ async def served(
         turtle: The graph.
         engine: What the gateway takes the engine for.
         sampled: Whether the schema is that of some triples alone.
+        edges: Which triples are edges.
         renames: Whether every answer has labels of its own.
         refuses: Whether a query, without its white space, is answered by an error.
         cache_megabytes: Memory for the cache of answers.
@@ -104,7 +108,7 @@ async def served(
     async with fake_endpoint(answer) as endpoint:
         known = {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#", **prefixes}
         cache = CacheSettings(megabytes=cache_megabytes)
-        profile = profile_for(engine).model_copy(update={"cache": cache})
+        profile = profile_for(engine).model_copy(update={"cache": cache, "edges": edges})
         if sampled:
             glance = OrientationSettings(glance_triples=100, enumeration_seconds=0)
             profile = profile.model_copy(update={"orientation": glance})
@@ -114,12 +118,12 @@ async def served(
 
 
 async def in_file(
-    folder: Path, turtle: str, questions: Iterable[tuple[str, Mapping[str, Any]]]
+    folder: Path, turtle: str, questions: Iterable[tuple[str, Mapping[str, Any]]], edges: EdgeSettings = _EDGES
 ) -> list[dict[str, Any]]:
     """Return what is answered about a graph in a file."""
     file = folder / "graph.ttl"
     file.write_text(PREFIXES + turtle, encoding="utf-8")
-    async with open_gateway(file, profile=profile_for()) as gateway:
+    async with open_gateway(file, profile=profile_for().model_copy(update={"edges": edges})) as gateway:
         await gateway.wait_until_ready()
         return await answers(gateway, questions)
 

@@ -18,6 +18,7 @@ from gateway.sparql.blank.graphs import BlankGraph
 from gateway.sparql.table import IriTerm
 from gateway.tools.gateway import Gateway
 from tests.blank_nodes.graphs import KIND_COUNT, DrawnGraph, drawn
+from tests.blank_nodes.graphs import KINDS as KINDS_OF_GRAPHS
 from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
 from tests.blank_nodes.served_graphs import DRAWN
@@ -300,6 +301,20 @@ async def test_an_answer_says_what_could_not_be_read_whichever_query_fails(tool:
         found = await answer()
         is_told = not found["complete"] or "degraded" in found or '"more": true' in json.dumps(found)
         assert is_told or facts(found) == facts(whole)
+
+
+@pytest.mark.slow
+@pytest.mark.anyio
+async def test_a_container_that_one_call_could_not_read_is_not_shown_by_its_triples_in_the_next() -> None:
+    graph = drawn(list(KINDS_OF_GRAPHS).index("containers") + 14 * KIND_COUNT)
+    async with served(graph.as_ntriples(), engine="unknown", renames=True) as (gateway, _):
+        await gateway.wait_until_ready()
+        members = [one for one in await ids_around(gateway, "<https://example.org/n3>", 2) if "rdf:first" in one]
+        answers = [await asked(gateway, "bfs_query", seeds=[one], max_hops=1) for one in members]
+    said = [node["metadata"] for one in answers for node in one["nodes"] if node["entity_type"] == "rdf:Alt"]
+    assert all(one["complete"] for one in answers)
+    assert said
+    assert all("rdfs:member" in one and "rdf:_1" not in one for one in said)
 
 
 def graphs() -> list[DrawnGraph]:

@@ -95,8 +95,10 @@ class BesideReader:
             nodes, call
         )
 
-    async def counts(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Degree]:
-        """Return how many edges with blank nodes some nodes have."""
+    async def counts(
+        self, ids: Sequence[Iri], selection: EdgeSelection, call: Call, *, rule: EdgeRule | None = None
+    ) -> Mapping[Iri, Degree]:
+        """Return how many edges with blank nodes some nodes have, by the rule of the profile or another one."""
 
         def read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Degree]:
             counts = dict.fromkeys(batch, 0)
@@ -105,7 +107,7 @@ class BesideReader:
             whole = sum(counts.values()) < _SCAN
             return {node: Degree(count, whole, mark) for node, count in counts.items()}
 
-        given = {"scan": _SCAN, **await self._rule.refreshed(call), **selection_parameters(selection)}
+        given = {"scan": _SCAN, **await (rule or self._rule).refreshed(call), **selection_parameters(selection)}
         beside = selected_predicates(selection)
         query = about_nodes(self._client, "blank_nodes/count", self._batch, given, read_counts, beside=beside)
         return await query.run(ids, call)

@@ -12,6 +12,7 @@ from gateway.sparql.blank.contents import BlankEnd, Content, is_evidence
 from gateway.sparql.blank.keys import is_key
 from gateway.sparql.blank.lists import ListEdge, Lists
 from gateway.sparql.blank.rule import blank_ends
+from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm
 from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
 
@@ -27,12 +28,14 @@ class Known:
         contents: What they say, by key.
         lists: The lists of cells, and what expressions say, by key; None where they are unread.
         parts: The keys of those that are parts of expressions, or may be.
+        rule: Says what is an edge of the triples that were read; None where all are.
     """
 
     ids: Mapping[Iri, Iri]
     contents: Mapping[Iri, Content]
     lists: Mapping[Iri, Lists | None]
     parts: Collection[Iri] = frozenset()
+    rule: EdgeRule | None = None
     _evidence: dict[Iri, bool] = field(default_factory=dict, repr=False)
 
     def is_evidence(self, end: Iri) -> bool:
@@ -78,6 +81,9 @@ class _Edges:
         if self._known.is_evidence(other):
             return
         node = self._known.ids.get(other, "") if is_key(other) else other
+        if node and self._known.rule is not None and not self._known.rule.is_edge(predicate):
+            # A malformed list, whose cells were read to find that out.
+            return
         shown = node or other
         edge = Edge(shown, predicate, self._node) if is_incoming else Edge(self._node, predicate, shown)
         (self.edges if node else self.unread)[edge] = None
@@ -98,6 +104,8 @@ class _Edges:
             return
         self._added.add(id(lists))
         for one in lists.edges.get(self._end, ()):
+            if not one.is_edge:
+                continue
             is_cell = is_key(one.object) and one.object not in self._known.parts
             other = self._known.lists.get(one.object) if is_cell and not lists.are_expressions else None
             if other is not None and other is not lists and one.object not in other.nodes:

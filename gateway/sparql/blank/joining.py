@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
 
 from gateway.errors import EndpointFault
-from gateway.files.class_expressions import beside_expressions
+from gateway.files.class_expressions import READ_INWARDS, READ_OUTWARDS, beside_expressions
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.reading import sendable_edges
@@ -80,6 +80,26 @@ class BlankJoiner:
             return found
         counted = await self._lookup.beside.counts(list(found), beside_expressions(selection), call)
         return {node: _with_unread(one, counted[node]) if one.mark.whole else one for node, one in found.items()}
+
+    async def with_left_out(
+        self, found: Mapping[Iri, Neighbourhood], selection: EdgeSelection, call: Call
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return edges with expressions counted that an allow-list leaves out, though they may say some that it has."""
+        named = [node for node, one in found.items() if one.mark.whole and not is_blank_node(node)]
+        counted = await self.left_out(named, selection, call)
+        return {**found, **{node: _with_unread(found[node], one) for node, one in counted.items()}}
+
+    async def left_out(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Degree]:
+        """Return how many expressions that an allow-list leaves out are beside those of some nodes that have some."""
+        # A schema by the same rule does not tell whether the graph has blank nodes.
+        if not (nodes and self._lookup.rule.is_allow_list and await self._lookup.probe.are_there(call)):
+            return {}
+        beside = EdgeSelection(
+            () if selection.outgoing == () else tuple(sorted(READ_OUTWARDS)),
+            () if selection.incoming == () else tuple(sorted(READ_INWARDS)),
+        )
+        counted = await self._lookup.beside.counts(nodes, beside, call, rule=self._lookup.rule.without_allow_list())
+        return {node: one for node, one in counted.items() if one.count or not one.exact or not one.mark.whole}
 
     async def may_say(self, predicates: Sequence[Iri], call: Call) -> bool:
         """Return whether class expressions may say edges of some predicates."""
@@ -320,7 +340,12 @@ class BlankJoiner:
         }
 
     async def without_nodes(
-        self, described: Mapping[Iri, Description], call: Call, *, contents: bool
+        self,
+        described: Mapping[Iri, Description],
+        call: Call,
+        *,
+        contents: bool,
+        leading: Collection[Iri] = (),
     ) -> Mapping[Iri, Description]:
         """Return those descriptions of nodes with an IRI that are others where blank nodes are nodes, and lists values.
 
@@ -328,6 +353,7 @@ class BlankJoiner:
             described: The descriptions.
             call: The call that asks.
             contents: Whether the content of blank nodes that are no nodes is wanted.
+            leading: Nodes that lead to blank nodes by predicates that are no edges.
         """
         described = {node: one for node, one in described.items() if one.mark.whole}
         if not described or not await self._lookup.read_lists(call):
@@ -335,7 +361,7 @@ class BlankJoiner:
         reader, lists = self._lookup.reader, self._lookup.folded
         if reader is None or lists is None:
             return {}
-        beside = [node for node, one in described.items() if has_blank_nodes_as_values(one)]
+        beside = [node for node, one in described.items() if node in leading or has_blank_nodes_as_values(one)]
         have_keys = await self._lookup.have_keys(call)
         if have_keys:
             self._lookup.are_there = True if beside else self._lookup.are_there
@@ -346,7 +372,7 @@ class BlankJoiner:
             # Blank nodes among its values are shown by what they say.
             asked = {node: one for node, one in described.items() if node not in beside}
         return await self._lookup.values.without_nodes(
-            asked, reader, lists, call, contents=contents, is_proven=self._lookup.proof.holds
+            asked, reader, lists, call, contents=contents, leading=leading, is_proven=self._lookup.proof.holds
         )
 
     async def beside_blank_nodes(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Sequence[Iri]:

@@ -56,6 +56,7 @@ class ListEdge:
         object: The member: an IRI, or a key.
         positions: The positions of the member, for each list apart; none where it is no member.
         says: How class expressions say it.
+        is_edge: Whether it is one; what a list is for a predicate that is no edge are values.
     """
 
     subject: Iri
@@ -63,6 +64,7 @@ class ListEdge:
     object: Iri
     positions: tuple[tuple[str, ...], ...]
     says: tuple[Assertion, ...] = field(default=(), compare=False)
+    is_edge: bool = True
 
     @property
     def assertions(self) -> tuple[Assertion, ...]:
@@ -135,8 +137,8 @@ class ListReader:
         self._rule = rule
         self._contents = contents
         self._may_ask_for_keys = may_ask_for_keys
-        # A rule that names predicates may allow one to a list and not those to its members.
-        self._may_fold = not (rule.allowed or rule.namespaces or rule.objects)
+        # A rule that names objects may allow a list and not its members.
+        self._may_fold = not rule.objects
         self._probe = ListProbe(client)
         # The lists of each cell; None where they are unread.
         self._of_calls: WeakKeyDictionary[Requester, dict[Iri, Lists | None]] = WeakKeyDictionary()
@@ -291,9 +293,13 @@ class ListReader:
         is_edge = self._edge_rule(own, contents)
         for triple in dict.fromkeys((*folded.triples, *folded.positions)):
             places = folded.positions.get(triple, {})
-            if is_node(triple[2]) and is_edge(triple, is_member=bool(places)):
+            if not is_node(triple[2]):
+                continue
+            subject, predicate, target = map(name_of, triple)
+            is_value = bool(places) and not self._rule.is_edge(predicate)
+            if is_value or is_edge(triple, is_member=bool(places)):
                 positions = tuple(tuple(places[head]) for head in sorted(places))
-                edge = ListEdge(name_of(triple[0]), name_of(triple[1]), name_of(triple[2]), positions)
+                edge = ListEdge(subject, predicate, target, positions, is_edge=not is_value)
                 edges[edge.subject][edge] = edges[edge.object][edge] = None
         values: defaultdict[tuple[Iri, Iri], list[Value]] = defaultdict(list)
         for array in folded.arrays:
@@ -327,9 +333,11 @@ class ListReader:
         members = {triple[2] for triple in led_to}
 
         def is_edge(triple: Terms, *, is_member: bool) -> bool:
+            if not self._rule.is_edge(name_of(triple[1])):
+                return False
             if not is_member:
                 return triple in leading or triple in led_to
-            of_list = triple[1] == _MEMBER and triple[0] in own and RDFS_MEMBER not in self._rule.excepted
+            of_list = triple[1] == _MEMBER and triple[0] in own
             return triple[2] in members and (of_list or triple[:2] in owners)
 
         return is_edge

@@ -85,6 +85,7 @@ class BlankLookup:
         may_be_nodes: Whether blank nodes of the graph are nodes: in this process all have an IRI.
         are_there: Whether the graph has blank nodes, by its schema or by what was met; None where that is not known.
         are_values: Whether blank nodes stand for unknown values, as in a Wikibase.
+        rule: Says what is an edge; where blank nodes are nodes, the cells are read of the lists to which edges lead.
         reader: Reads blank nodes by their keys, or by walks; None until it is known by which.
         anchored: Reads them by walks, where that is how they are read.
         folded: Reads what lists and expressions say.
@@ -97,10 +98,10 @@ class BlankLookup:
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
         self._client = client
-        self._rule = rule
         self._profile = profile
         self.anchored: AnchoredReader | None = None
         self.may_be_nodes = client.is_remote and not client.hides_evidence and has_blank_nodes(profile)
+        self.rule = replace(rule, reads_cells=self.may_be_nodes)
         self._has_way = False
         self.reader: ContentReader | None = None
         self._lists: ListReader | None = None
@@ -108,9 +109,9 @@ class BlankLookup:
         self.folded: FoldedReader | None = None
         self.probe = ExpressionProbe(client)
         self.proof = KeyProof(client)
-        self.beside = BesideReader(client, rule, profile.limits.batch)
+        self.beside = BesideReader(client, self.rule, profile.limits.batch)
         self.different = AllDifferentReader(client, self.probe)
-        self.values = BlankValues(client, profile.limits.facts_batch, self.different)
+        self.values = BlankValues(client, profile.limits.facts_batch, self.different, frozenset(profile.edges.shown))
         self.are_there: bool | None = None
 
     async def lead_back(self, call: Call) -> bool | None:
@@ -160,15 +161,15 @@ class BlankLookup:
             self._has_way = True
             if traits.blank_nodes is None:
                 goes_on = await self._client.engine(call) == "blazegraph"
-                self.anchored = AnchoredReader(self._client, self._rule, self._profile, self.probe, goes_on=goes_on)
+                self.anchored = AnchoredReader(self._client, self.rule, self._profile, self.probe, goes_on=goes_on)
                 self.values.walks = self.beside.walks = self.different.walks = self.anchored
                 # What came in one answer belongs together, whatever the engine.
                 self.proof.has_held()
             levels = _LEVELS if traits.reuses_keys else 0
             way = traits.blank_nodes or "iris"
-            self.reader = self.anchored or ContentReader(self._client, self._rule, way, levels, self.probe)
-            self._lists = ListReader(self._client, self._rule, self.reader, lambda: self.proof.holds)
-            self.folded = FoldedReader(self._lists, ExpressionReader(self._rule, self.reader), self.reader)
+            self.reader = self.anchored or ContentReader(self._client, self.rule, way, levels, self.probe)
+            self._lists = ListReader(self._client, self.rule, self.reader, lambda: self.proof.holds)
+            self.folded = FoldedReader(self._lists, ExpressionReader(self.rule, self.reader), self.reader)
 
     async def asked(self, ids: Sequence[Iri], call: Call) -> Sequence[Asked]:
         """Look the blank nodes of some IDs up; one whose content is another now is missing."""
@@ -254,7 +255,7 @@ class BlankLookup:
             seen.update(ends)
             if not ends:
                 break
-        return Known(ids, reader.contents(call), found, frozenset(folded.parts(seen, call)))
+        return Known(ids, reader.contents(call), found, frozenset(folded.parts(seen, call)), self.rule)
 
     async def ids(self, keys: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Iri], bool]:
         """Return the IDs of those of some blank nodes that are nodes, and whether that is known of all."""

@@ -155,6 +155,7 @@ class BlankNodes:
             of_blank = tasks.create_task(self._lookup.around(blank, selection, call))
         found = {**of_named.result(), **of_blank.result()}
         found = await self._lookup.without_empty_lists(found, call)
+        found = await self._joiner.with_left_out(found, selection, call)
         return {node: capped(found[node], per_id) for node in ids}
 
     async def _edges_of_named(
@@ -214,6 +215,8 @@ class BlankNodes:
             read = found[node]
             mark = one.mark if read.mark.whole else read.mark
             found[node] = replace(read, blank_edges=read.blank_edges + one.count, mark=mark)
+        for node, one in (await self._joiner.left_out(named, ALL_EDGES, call)).items():
+            found[node] = replace(found[node], blank_edges=found[node].blank_edges + max(one.count, not one.exact))
         # A type that is an expression is counted above, unless all edges are read.
         beside = [node for node in named if found[node].mark.whole and _are_others(found[node])]
         few = [node for node in beside if _total(found[node]) <= _FEW]
@@ -292,8 +295,11 @@ class BlankNodes:
         """Return the properties of each node that are not edges; see `GraphStore.node_metadata`."""
         named, blank = await self._split(ids, call)
         read_named = self._named.nodes.metadata
-        found = dict(await read_named(named, call, blank_nodes=blank_nodes, precise=precise) if named else {})
-        found |= await self._joiner.without_nodes(found, call, contents=blank_nodes)
+        leading: set[Iri] = set()
+        found = dict(
+            await read_named(named, call, blank_nodes=blank_nodes, precise=precise, leading=leading) if named else {}
+        )
+        found |= await self._joiner.without_nodes(found, call, contents=blank_nodes, leading=leading)
         if blank:
             asked = await self._lookup.asked(blank, call)
             said = said_by({one.node: one.content for one in asked if one.content is not None})

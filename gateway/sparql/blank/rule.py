@@ -101,13 +101,7 @@ class BlankRule:
     def _by_predicates(self, sides: Sides) -> Sides:
         rule = self._rule
         outgoing, incoming = (
-            tuple(
-                triple
-                for triple in side
-                if isinstance(triple[1], IriTerm | BlankTerm)
-                and rule.allows(triple[0])
-                and triple[0] not in rule.excepted
-            )
+            tuple(triple for triple in side if isinstance(triple[1], IriTerm | BlankTerm) and rule.reads(triple[0]))
             for side in sides
         )
         if rule.objects:

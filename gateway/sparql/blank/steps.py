@@ -257,7 +257,7 @@ class StepReader:
         try:
             for place, (predicate, is_inverse) in enumerate(steps):
                 is_last = place == len(steps) - 1
-                step = _Step(predicate, is_inverse, place == 0, is_last, is_last and self._is_edge(predicate))
+                step = _Step(predicate, is_inverse, place == 0, is_last, is_last and self._rule.is_edge(predicate))
                 led = await self._led(found.frontier, step, call) if found.frontier else {}
                 is_little = found.size * max((len(one.ends) for one in led.values()), default=0) <= FEW_FOR_A_THREAD
                 await in_thread(call, partial(found.follow, led, step), unless=is_little)
@@ -331,9 +331,6 @@ class StepReader:
             if isinstance(end, IriTerm) and is_reached_by(end.value):
                 found[node].append(end)
         return found
-
-    def _is_edge(self, predicate: Iri) -> bool:
-        return self._rule.allows(predicate) and predicate not in self._rule.excepted
 
     async def _said_of_named(self, nodes: Sequence[Iri], step: _Step, call: Call) -> Mapping[Iri, _Said]:
         pattern = ("v", step.predicate, "n") if step.is_inverse else ("n", step.predicate, "v")

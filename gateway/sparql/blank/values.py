@@ -11,7 +11,7 @@ from typing import Final
 from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
-from gateway.graph.values import WHOLE, BlankNode, Description, Iri, Mark, Properties, Value
+from gateway.graph.values import WHOLE, BlankNode, Description, Iri, Mark, Properties, Resource, Value
 from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.all_different import AllDifferentReader
 from gateway.sparql.blank.contents import BlankEnds, Content, ContentReader, Kind
@@ -103,14 +103,16 @@ class BlankValues:
         client: Sends the queries.
         batch: Nodes in one query.
         different: Finds what says of nodes that they are different from others.
+        shown: Predicates that are no edges and whose values are shown, whatever these are.
 
     Attributes:
         walks: Reads blank nodes that have no keys.
     """
 
-    def __init__(self, client: SparqlClient, batch: int, different: AllDifferentReader) -> None:
+    def __init__(self, client: SparqlClient, batch: int, different: AllDifferentReader, shown: Collection[Iri]) -> None:
         self._client = client
         self._batch = batch
+        self._shown = shown
         self._different = different
         self.walks: AnchoredReader | None = None
 
@@ -122,6 +124,7 @@ class BlankValues:
         call: Call,
         *,
         contents: bool,
+        leading: Collection[Iri],
         is_proven: bool,
     ) -> Mapping[Iri, Description]:
         """Return descriptions of nodes with an IRI in which no blank node that is a node stands as a value.
@@ -132,10 +135,13 @@ class BlankValues:
             lists: Reads lists and expressions, which are values.
             call: The call that asks.
             contents: Whether the content of other blank nodes is wanted.
+            leading: Nodes that lead to blank nodes by predicates that are no edges.
             is_proven: Whether keys of blank nodes can be believed.
         """
         has_lists = await lists.are_there(call, with_expressions=is_proven)
-        beside = [node for node, one in described.items() if has_lists or has_blank_nodes_as_values(one)]
+        beside = [
+            node for node, one in described.items() if has_lists or node in leading or has_blank_nodes_as_values(one)
+        ]
         if not beside:
             return {}
         read = await self._read(beside, call)
@@ -228,51 +234,107 @@ class BlankValues:
         ids = await lists.ids([*keys, *sets], call)
         values = [key for key in dict.fromkeys(keys) if key not in ids]
         owners = {node: node if (part := NodeId.of(node)) is None else part.key for node in said}
-        wanted = [*values]
-        wanted += [
-            key for key in owners.values() if key in own or (is_key(key) and reader.kind(key, call) is Kind.LIST)
-        ]
-        wanted += lists.parts(sets, call)
+        cells = [key for key in owners.values() if key in own or (is_key(key) and reader.kind(key, call) is Kind.LIST)]
+        wanted = [*values, *cells, *lists.parts(sets, call)]
         folded = await lists.of(wanted, call) if wanted else {}
         members = dict.fromkeys(end for key in wanted if (one := folded.get(key)) is not None for end in one.ends)
         ids = await lists.ids(members, call) if members else ids
         known = await reader.read(values, call) if values else {}
         inner = [end for key in values for end in blank_ends(known[key].says)]
         known = await reader.read(inner, call) if inner else known
+        read = _Read(ids, known, folded, _of_expressions(folded.values()), self._shown)
         found: dict[Iri, Description] = dict(described)
-        of_expressions = _of_expressions(folded.values())
         for node, triples in said.items():
-            properties: dict[Iri, tuple[Value, ...]] = {**described[node].properties}
             owner = owners[node]
-            of_owner = folded.get(owner)
-            if of_owner is not None and owner in of_owner.folded:
-                new: Sequence[Value] = [one.literal(ids) for one in of_owner.values.get((owner, RDFS_MEMBER), ())]
-                if new:
-                    properties[RDFS_MEMBER] = (*properties.get(RDFS_MEMBER, ()), *new)
-            shown: set[tuple[int, Iri]] = set()
-            for predicate, end in triples:
-                if end == _EMPTY and predicate != RDF_REST:
-                    properties[predicate] = (*properties.get(predicate, ()), Literal("[]", ARRAY, ""))
-                if not isinstance(end, BlankTerm) or end.value in ids or predicate in REIFICATION:
-                    continue
-                if not contents and folded.get(end.value) is None:
-                    continue
-                in_lists = folded.get(end.value)
-                new = [_content(known[end.value], known, levels=1)]
-                if in_lists is not None:
-                    # Those that hang together stand there together.
-                    is_new = (id(in_lists), predicate) not in shown
-                    shown.add((id(in_lists), predicate))
-                    values_of = () if in_lists.are_expressions else in_lists.values.get((owner, predicate), ())
-                    new = [one.literal(ids) for one in values_of if is_new]
+            is_unread = owner in cells and folded.get(owner) is None
+            own_values = _without_parts(described[node]) if is_unread else described[node]
+            properties = {**own_values.properties, **read.of_list(owner, own_values.properties)}
+            for predicate, new in read.values(owner, triples, contents=contents):
                 properties[predicate] = (*properties.get(predicate, ()), *new)
-            # What expressions say of one node alone stands under a property that leads to no blank node.
-            for predicate, values_of in of_expressions.get(owner, {}).items():
-                # Where blank nodes have no keys, one may have been read several times.
-                new = list(dict.fromkeys(one.literal(ids) for one in values_of))
-                properties[predicate] = (*properties.get(predicate, ()), *new)
-            found[node] = replace(described[node], properties={p: values for p, values in properties.items() if values})
+            is_unread = is_unread or any(_is_unread(end, read, reader, call) for end in blank_ends(triples))
+            mark = _UNREAD if is_unread and described[node].mark.whole else described[node].mark
+            found[node] = replace(
+                described[node], properties={p: some for p, some in properties.items() if some}, mark=mark
+            )
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of the blank nodes to which nodes lead.
+
+    Attributes:
+        ids: The IDs of those that are nodes, by key.
+        known: What the others say, by key.
+        folded: The lists and expressions that they are parts of; None where these are unread.
+        of_expressions: What expressions say that is content, by the node of which it is said and by predicate.
+        shown: Predicates that are no edges and whose values are shown, whatever these are.
+    """
+
+    ids: Mapping[Iri, Iri]
+    known: Mapping[Iri, Content]
+    folded: Mapping[Iri, Lists | None]
+    of_expressions: Mapping[Iri, Mapping[Iri, Sequence[ValueOfLists]]]
+    shown: Collection[Iri]
+
+    def of_list(self, owner: Iri, properties: Properties) -> Properties:
+        """Return the values of a node that is a list itself, with others of the same predicate."""
+        lists = self.folded.get(owner)
+        if lists is None or owner not in lists.folded:
+            return {}
+        new = [one.literal(self.ids) for one in lists.values.get((owner, RDFS_MEMBER), ())]
+        return {RDFS_MEMBER: (*properties.get(RDFS_MEMBER, ()), *new)}
+
+    def values(self, owner: Iri, triples: Iterable[Triple], *, contents: bool) -> Iterator[tuple[Iri, Sequence[Value]]]:
+        """Yield what a node leads to as values, by predicate.
+
+        Args:
+            owner: The node: an IRI, or a key.
+            triples: What it says whose ends are blank nodes, or the empty list.
+            contents: Whether the content of blank nodes that are no nodes is wanted.
+        """
+        added: set[tuple[int, Iri]] = set()
+        for predicate, end in triples:
+            if end == _EMPTY and predicate != RDF_REST:
+                yield predicate, [Literal("[]", ARRAY, "")]
+            if not isinstance(end, BlankTerm) or predicate in REIFICATION:
+                continue
+            lists = self.folded.get(end.value)
+            if end.value in self.ids:
+                yield predicate, [Resource(self.ids[end.value])] if predicate in self.shown else []
+            elif lists is not None:
+                # Those that hang together stand there together.
+                if (id(lists), predicate) not in added:
+                    added.add((id(lists), predicate))
+                    yield predicate, self._of_lists(lists, owner, predicate)
+            elif contents:
+                yield predicate, [_content(self.known[end.value], self.known, levels=1)]
+        # What expressions say of one node alone stands under a property that leads to no blank node.
+        for predicate, values_of in self.of_expressions.get(owner, {}).items():
+            # Where blank nodes have no keys, one may have been read several times.
+            yield predicate, list(dict.fromkeys(one.literal(self.ids) for one in values_of))
+
+    def _of_lists(self, lists: Lists, owner: Iri, predicate: Iri) -> Sequence[Value]:
+        values_of = () if lists.are_expressions else lists.values.get((owner, predicate), ())
+        arrays = [one.literal(self.ids) for one in values_of]
+        return [*arrays, *self._members(lists, owner, predicate)] if predicate in self.shown else arrays
+
+    def _members(self, lists: Lists, owner: Iri, predicate: Iri) -> Sequence[Value]:
+        """Return the members that are nodes of the lists of a predicate that is no edge, in their order."""
+        members = [
+            one
+            for one in lists.edges.get(owner, ())
+            if not one.is_edge and one.subject == owner and one.predicate == predicate
+        ]
+        # An inner list has positions of its own: it stands where the outer one has it.
+        members.sort(key=lambda one: min(int(at.partition(".")[0]) for places in one.positions for at in places))
+        ends = (self.ids.get(one.object) if is_key(one.object) else one.object for one in members)
+        return [Resource(end) for end in ends if end is not None]
+
+
+def _is_unread(key: Iri, read: _Read, reader: ContentReader, call: Call) -> bool:
+    """Return whether a blank node is a list that could not be read."""
+    return key not in read.ids and read.folded.get(key) is None and reader.kind(key, call) is Kind.LIST
 
 
 async def _with_sets_marked(

@@ -354,7 +354,7 @@ class AnchoredReader(ContentReader):
 
     def _is_led_by(self, triple: Triple) -> bool:
         predicate, _ = triple
-        return predicate not in self._rule.excepted and self._rule.allows(predicate)
+        return self._rule.reads(predicate)
 
     def _leads(self, triple: Triple) -> bool:
         end = triple[1]
