@@ -8,10 +8,11 @@ import { createEdgeArrowProgram } from "sigma/rendering";
 import { type EdgeAttributes, type NodeAttributes, nodeAttributes, pileAttributes } from "./attributes";
 import { type Mark, type Theme, hash } from "./colors";
 import { type Box, spotsAround } from "./labels";
+import { hoverUnlessDragged, watchDrags } from "./dragging";
 import { spoken } from "./names";
 import { watchFrames } from "./framing";
 import { type Label, Overlay } from "./overlay";
-import { denialOf, isDenied, qualifierOf } from "./picture";
+import { denialOf, isDenied, qualifierOf } from "./evidence";
 import type { Point } from "./placement";
 import { Placer } from "./placer";
 import type { Scene } from "./saved";
@@ -92,6 +93,10 @@ export class Canvas {
   private look: Look | undefined;
   private shown = "";
   private hovered: string | undefined;
+  /** The edge below the pointer. */
+  private hoveredEdge: string | undefined;
+  /** What each edge is called in whole, by its key. */
+  private readonly edgeNames = new Map<string, string>();
   private isPlaced = false;
   /** Nodes that are shown, those in piles included. */
   private total = 0;
@@ -134,8 +139,10 @@ export class Canvas {
       else handlers.onPile(key);
     });
     this.sigma.on("clickEdge", ({ edge }) => {
-      if (edge.split("\n").length === 3) handlers.onEdges([edge]);
+      if (isOfGraph(edge)) handlers.onEdges([edge]);
     });
+    this.sigma.on("enterEdge", ({ edge }) => this.hoverEdge(isOfGraph(edge) ? edge : undefined));
+    this.sigma.on("leaveEdge", () => this.hoverEdge(undefined));
     const isPile = (node: string): boolean => this.graph.getNodeAttribute(node, "kind") === "pile";
     this.sigma.on("clickNode", ({ node, event }) => {
       if (isPile(node)) handlers.onPile(node);
@@ -150,9 +157,9 @@ export class Canvas {
     this.sigma.on("leaveNode", () => this.hover(undefined));
     this.sigma.on("resize", () => this.pad());
     this.sigma.on("afterRender", () => this.labelSoon());
-    this.hoverUnlessDragged();
+    hoverUnlessDragged(this.sigma);
     watchFrames(element, (from, to) => handlers.onFrame(this.within(from, to)));
-    this.dragNodes((id, place) => handlers.onPin(id, place));
+    watchDrags(this.sigma, this.graph, (id, place) => handlers.onPin(id, place));
   }
 
   /** What is drawn now, for a file. */
@@ -187,31 +194,6 @@ export class Canvas {
     return this.graph.filterNodes((_id, attributes) => {
       const { x, y } = this.sigma.graphToViewport(attributes);
       return attributes.kind !== "pile" && x >= left && x <= right && y >= top && y <= bottom;
-    });
-  }
-
-  /** A node that is dragged moves alone, and stays where it is put. */
-  private dragNodes(onPut: (id: string, place: Point) => void): void {
-    let [dragged, hasMoved]: [string | undefined, boolean] = [undefined, false];
-    this.sigma.on("downNode", ({ node, event }) => {
-      if (event.original.shiftKey || this.graph.getNodeAttribute(node, "kind") === "pile") return;
-      [dragged, hasMoved] = [node, false];
-    });
-    this.sigma.on("moveBody", ({ event, preventSigmaDefault }) => {
-      if (dragged === undefined || !this.graph.hasNode(dragged)) return;
-      preventSigmaDefault();
-      event.original.preventDefault();
-      // The picture keeps its scale meanwhile.
-      if (!hasMoved) this.sigma.setCustomBBox(this.sigma.getBBox());
-      hasMoved = true;
-      this.graph.mergeNodeAttributes(dragged, this.sigma.viewportToGraph(event));
-    });
-    this.sigma.getMouseCaptor().on("mouseup", () => {
-      if (dragged !== undefined && hasMoved && this.graph.hasNode(dragged)) {
-        this.sigma.setCustomBBox(null);
-        onPut(dragged, this.pointOf(dragged));
-      }
-      dragged = undefined;
     });
   }
 
@@ -293,17 +275,22 @@ export class Canvas {
     const hasPaths = edges.some(({ onPath }) => onPath);
     const isStrong = (edge: (typeof edges)[number]): boolean => hasPaths ? edge.onPath : selected.has(edge.subject) || selected.has(edge.object);
     const isSmall = free.length <= SMALL_EDGES;
+    // How an edge holds is seen before anything is selected.
+    const isTold = !hasPaths && free.filter((edge) => denialOf(edge.metadata) || qualifierOf(edge)).length <= MOST_EDGE_LABELS;
+    this.edgeNames.clear();
     const isNamed = free.filter(isStrong).length <= MOST_EDGE_LABELS;
     for (const edge of edges) {
       const { key, subject, predicate, object } = edge;
       const isSelected = selected.has(subject) || selected.has(object);
       const denial = denialOf(edge.metadata);
       const [qualifier, ofStar, isChosen] = [qualifierOf(edge), isOfStar(subject, object), chosen.has(key)];
-      const hasName = !ofStar && (hasPaths ? edge.onPath && isNamed : isSmall || (isNamed && isStrong(edge)));
+      const hasName = !ofStar && (hasPaths ? edge.onPath && isNamed : isSmall || (isNamed && isStrong(edge)) || (isTold && Boolean(denial || qualifier)));
+      const name = `${denial && `${denial}: `}${spoken(predicate, look.labels)}${qualifier && ` (${qualifier})`}`;
+      this.edgeNames.set(key, name);
       const attributes: EdgeAttributes = {
         size: edge.onPath || isChosen ? 4 : !hasPaths && (isSelected || isSmall) ? 2 : 1,
         // What is cut off is at the end.
-        name: hasName ? `${denial && `${denial}: `}${spoken(predicate, look.labels)}${qualifier && ` (${qualifier})`}` : ofStar ? [denial, qualifier].filter(Boolean).join("; ") : "",
+        name: hasName ? name : ofStar ? [denial, qualifier].filter(Boolean).join("; ") : "",
         type: "arrow",
         curvature: 0,
         color: isChosen ? look.theme.text : isDenied(edge.metadata) && (!hasPaths || edge.onPath) ? look.theme.warning : edge.onPath ? look.theme.path : hasPaths ? look.theme.faintEdge : isSelected && !ofStar ? look.theme.strongEdge : look.theme.edge,
@@ -321,15 +308,13 @@ export class Canvas {
     this.label();
   }
 
-  /** Look for a node below the pointer only while nothing is dragged: that reads pixels, which waits until all is drawn. */
-  private hoverUnlessDragged(): void {
-    const captor = this.sigma.getMouseCaptor();
-    const hovers = captor.listeners("mousemove");
-    captor.on("mousedown", () => captor.removeAllListeners("mousemove"));
-    captor.on("mouseup", () => {
-      captor.removeAllListeners("mousemove");
-      for (const hover of hovers) captor.on("mousemove", hover);
-    });
+  /** Say of the edge below the pointer what it means. */
+  private hoverEdge(key: string | undefined): void {
+    this.hoveredEdge = key;
+    this.element.style.cursor = key === undefined ? "" : "pointer";
+    const [from, to] = key !== undefined && this.graph.hasEdge(key) ? this.graph.extremities(key).map((id) => this.graph.getNodeAttribute(id, "name")) : [];
+    this.element.title = key === undefined || from === undefined ? "" : `${from} → ${this.edgeNames.get(key) ?? ""} → ${to ?? ""}`;
+    this.label();
   }
 
   /** Place labels now, or when the picture rests where that takes long. */
@@ -405,17 +390,21 @@ export class Canvas {
 
   private edgeLabels(): Label[] {
     const names = new Map<string, { ends: readonly [string, string]; names: Set<string> }>();
-    this.graph.forEachEdge((_key, { name }, from, to) => {
+    const hovered = this.hoveredEdge !== undefined && this.graph.hasEdge(this.hoveredEdge) ? this.hoveredEdge : undefined;
+    this.graph.forEachEdge((key, { name: short }, from, to) => {
+      const name = key === hovered ? this.edgeNames.get(key) : short;
       if (!name) return;
       const pair = from < to ? `${from}\n${to}` : `${to}\n${from}`;
       if (!names.has(pair)) names.set(pair, { ends: [from, to], names: new Set() });
       names.get(pair)!.names.add(name);
     });
+    const pointed = hovered === undefined ? undefined : this.graph.extremities(hovered).sort().join("\n");
     return [...names].map(([pair, { ends, names: several }]) => {
+      const isPointed = pair === pointed;
       const [from, to] = ends.map((id) => this.sigma.graphToViewport(this.pointOf(id))) as [Point, Point];
-      const broken = this.overlay.broke([...several].sort((one, other) => Number(other.startsWith("DENIED")) - Number(one.startsWith("DENIED"))).join(", "), "relation", { mostLines: 2 });
+      const broken = this.overlay.broke([...several].sort((one, other) => Number(other.startsWith("DENIED")) - Number(one.startsWith("DENIED"))).join(", "), "relation", isPointed ? { mostLines: 6, widest: 200 } : { mostLines: 2 });
       const spots = [0.5, 0.42, 0.58, 0.34, 0.66].map((share) => ({ x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y) }));
-      return { key: `${EDGE}${pair}`, kind: "edge" as const, isNeeded: false, ...broken, spots };
+      return { key: `${EDGE}${pair}`, kind: "edge" as const, isNeeded: isPointed, ...broken, spots };
     });
   }
 
@@ -473,6 +462,11 @@ export class Canvas {
     }, { attributes: ["x", "y"] });
     if (this.isPlaced) document.documentElement.dataset["placed"] = String(this.total);
   }
+}
+
+/** Whether a key is that of an edge, and not of what leads to a pile. */
+function isOfGraph(key: string): boolean {
+  return key.split("\n").length === 3;
 }
 
 /** Edges between the same two nodes, in either direction, are drawn beside each other. */

@@ -51,48 +51,6 @@ export function edgeKey(edge: Edge): string {
   return [edge.subject, edge.predicate, edge.object].join(NEW_LINE);
 }
 
-/** How an edge holds, in a few words, but for its denial: how class expressions say it, and the place in a list. */
-export function qualifierOf({ metadata }: Edge): string {
-  const ways = assertionsOf(metadata).map((each) => [wayOf(each), ...listed(each["position"]).map((place) => `no. ${String(place)}`)].filter(Boolean).join(", "));
-  const said = [...new Set(ways)].filter(Boolean);
-  return [...said.slice(0, MOST_QUALIFIERS), ...(said.length > MOST_QUALIFIERS ? ["…"] : [])].join("; ");
-}
-
-const MOST_QUALIFIERS = 3;
-
-/** Return whether sources deny an edge, and how class expressions say it, as the gateway's `how_said` does. */
-export function howSaid(metadata: Json | undefined): string {
-  const ways = [...new Set(assertionsOf(metadata).map(wayOf))].filter(Boolean);
-  return [denialOf(metadata), ways.length ? `(${ways.join("; ")})` : ""].filter(Boolean).join(" ");
-}
-
-/** Whether all sources deny an edge, or how many of them do; empty where none does. */
-export function denialOf(metadata: Json | undefined): string {
-  const assertions = assertionsOf(metadata);
-  const denying = assertions.filter((each) => "negated" in each).length;
-  if (isDenied(metadata)) return "DENIED";
-  return denying ? `DENIED by ${denying} of ${assertions.length}` : "";
-}
-
-/** Whether nothing but a denial is said of an edge. */
-export function isDenied(metadata: Json | undefined): boolean {
-  return "negated" in (metadata ?? {}) || assertionsOf(metadata).every((each) => "negated" in each);
-}
-
-function assertionsOf(metadata: Json | undefined): Json[] {
-  const { assertions = [] } = (metadata ?? {}) as { assertions?: Json[] };
-  return assertions.length ? assertions : [metadata ?? {}];
-}
-
-function wayOf({ restriction, closed, ["one of"]: number }: Json): string {
-  return [...listed(restriction).map(String), closed === true ? "closed" : "", number ? `one of ${String(number)}` : ""].filter(Boolean).join(", ");
-}
-
-function listed(value: unknown): unknown[] {
-  if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value : [value];
-}
-
 const HUB_CAUSES = new Set(["hub_not_expanded"]);
 
 /** Return the picture of some steps, with the selected nodes that were described. */

@@ -1,6 +1,7 @@
 import { type Entity, type Json, idAndName } from "./answers";
 import { plain, spoken } from "./names";
-import { type PictureEdge, denialOf } from "./picture";
+import { denialOf, saidIn } from "./evidence";
+import type { PictureEdge } from "./picture";
 import type { Session } from "./session";
 
 const APART = new Set(["id", "entity_type", "iri", "name", "description", "edges", "edge_rows_total", "edges_failed", "complete", "labels", "prefixes", "degraded", "warnings", "blank_node_edges"]);
@@ -184,11 +185,12 @@ function EdgeEvidence({ edge, session }: { edge: PictureEdge; session: Session }
       {denial ? <strong class="lack"> {denial}</strong> : null}
       {(assertions ?? [said]).map((each, place) => (
         <dl key={place}>
-          {Object.entries(each).map(([key, value]) => (
-            <div key={key}>
-              <dt title={key}>{session.spoken(key)}</dt>
+          {saidIn(each, (key) => session.spoken(key)).map(({ key, title, value, meaning }, number) => (
+            <div key={number}>
+              <dt title={key}>{title}</dt>
               <dd>
                 <Value value={value} session={session} />
+                {meaning ? <span class="quiet">: {meaning}</span> : null}
               </dd>
             </div>
           ))}

@@ -4,7 +4,7 @@ import type { Placed } from "./labels";
 import type { Kind } from "./overlay";
 import { LINE_HEIGHT, SIZES } from "./overlay";
 import type { Theme } from "./colors";
-import { howSaid } from "./picture";
+import { howSaid } from "./evidence";
 import type { Shown } from "./shown";
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Json } from "../src/answers";
 import { expand } from "../src/expansion";
 import { localForm } from "../src/names";
-import { howSaid } from "../src/picture";
+import { howSaid } from "../src/evidence";
 import written from "./examples.json";
 
 interface Example {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Subgraph } from "../src/answers";
-import { pictureOf, qualifierOf } from "../src/picture";
+import { pictureOf } from "../src/picture";
 import type { Call } from "../src/tools";
 
 const call = (given: Call["arguments"]): Call => ({ tool: "bfs_query", arguments: given });
@@ -104,17 +104,3 @@ describe("a picture", () => {
   });
 });
 
-describe("how an edge holds", () => {
-  it.each([
-    [undefined, ""],
-    [{ confidence: 1 }, ""],
-    [{ restriction: "min 2" }, "min 2"],
-    [{ position: [1, 3] }, "no. 1, no. 3"],
-    [{ restriction: "only", closed: true, "one of": 2 }, "only, closed, one of 2"],
-    [{ negated: true, restriction: "not some" }, "not some"],
-    [{ assertions: [{ restriction: "some" }, { restriction: "only" }, { restriction: "some" }] }, "some; only"],
-    [{ assertions: ["some", "only", "min 2", "max 3"].map((restriction) => ({ restriction })).concat([{ negated: true } as never]) }, "some; only; min 2; …"],
-  ])("is, of %j, %s", (metadata, words) => {
-    expect(qualifierOf({ ...AB, ...(metadata ? { metadata } : {}) })).toBe(words);
-  });
-});
