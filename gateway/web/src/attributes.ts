@@ -2,7 +2,7 @@
 
 import type { Look } from "./canvas";
 import { NO_TYPE_COLOR, markOf } from "./colors";
-import { plain, spoken } from "./names";
+import { isBlank, titleOf } from "./blanks";
 import type { PictureNode } from "./picture";
 
 /** Characters of a name that are drawn of the node below the pointer. */
@@ -35,18 +35,18 @@ export interface EdgeAttributes {
   isOfStar: boolean;
 }
 
-export function nodeAttributes(node: PictureNode, look: Look, degree: number, scale: number): Omit<NodeAttributes, "x" | "y"> {
+export function nodeAttributes(node: PictureNode, look: Look, degree: number, scale: number, held?: number): Omit<NodeAttributes, "x" | "y"> {
   const isSelected = look.selected.includes(node.id);
   const { color, isRing } = markOf(look.marks, node.type);
   const isNameless = node.name === node.id && !node.isSeed;
-  const name = node.name === node.id ? spoken(node.id) : plain(node.name);
+  const name = titleOf(node, look.labels);
   return {
     size: scale * (isNameless ? 4 : (node.isSeed ? 9 : 6) + Math.min(8, Math.sqrt(degree)) + (node.isHub ? 5 : 0)),
     color,
     core: isRing ? look.theme.back : color,
     borderColor: isSelected ? look.theme.text : node.lacks.length ? look.theme.warning : node.isHub ? look.theme.text : color,
     name: shortened(name),
-    badge: node.isHub ? (node.edges === undefined ? "hub" : `${node.edges.toLocaleString("en")} edges`) : "",
+    badge: held !== undefined ? (look.opened.has(node.id) ? "fold" : `+${held.toLocaleString("en")}`) : node.isHub && !isBlank(node.id) ? (node.edges === undefined ? "hub" : `${node.edges.toLocaleString("en")} edges`) : "",
     kind: node.isSeed ? "seed" : isNameless ? "nameless" : "node",
     weight: (isSelected ? 1e9 : 0) + (node.isSeed ? 1e8 : 0) + (isNameless ? 0 : 1e4) + degree,
   };

@@ -6,6 +6,7 @@ import { MultiDirectedGraph } from "graphology";
 import Sigma from "sigma";
 import { createEdgeArrowProgram } from "sigma/rendering";
 import { type EdgeAttributes, type NodeAttributes, nodeAttributes, pileAttributes } from "./attributes";
+import { foldedIn, isBlank } from "./blanks";
 import { type Mark, type Theme, hash } from "./colors";
 import { type Box, spotsAround } from "./labels";
 import { hoverUnlessDragged, watchDrags } from "./dragging";
@@ -135,6 +136,7 @@ export class Canvas {
     });
     this.overlay = new Overlay(element.parentElement ?? element, (key) => {
       if (key.startsWith(EDGE)) handlers.onEdges(this.between(key));
+      else if (key.startsWith(BADGE) && isBlank(key.slice(BADGE.length))) handlers.onPile(key.slice(BADGE.length));
       else if (key.startsWith(BADGE)) handlers.onBadge(key.slice(BADGE.length));
       else handlers.onPile(key);
     });
@@ -198,9 +200,10 @@ export class Canvas {
   }
 
   /** Draw what is shown; nodes that were there keep their place. */
-  show(shown: Shown, look: Look): void {
+  show(all: Shown, look: Look): void {
     this.look = look;
-    this.total = shown.nodes.size;
+    this.total = all.nodes.size;
+    const { shown, held } = foldedIn(all, look.opened, new Set(look.selected));
     this.stars = starsOf(shown, look.opened, new Set(look.selected));
     const folded = new Set(this.stars.flatMap(({ sectors }) => sectors.flatMap((sector) => sector.folded)));
     const piles = this.stars.flatMap(({ center, sectors }) => sectors.filter((each) => each.folded.length).map((sector) => ({ center, sector })));
@@ -216,7 +219,7 @@ export class Canvas {
     for (const node of shown.nodes.values()) {
       if (!kept.has(node.id)) continue;
       const others = neighbours.get(node.id) ?? [];
-      this.put(node.id, nodeAttributes(node, look, others.length, scale), others);
+      this.put(node.id, nodeAttributes(node, look, others.length, scale, held.get(node.id)), others);
     }
     for (const { center, sector } of piles) this.put(sector.key, pileAttributes(sector.folded.length, look), [center]);
     this.putEdges(shown, look);
@@ -367,7 +370,7 @@ export class Canvas {
     return nodes.slice(0, MOST_LABELS).flatMap(({ id, at, radius, attributes: { badge, name } }) => {
       if (!badge) return [];
       const broken = this.overlay.broke(badge, "badge", { mostLines: 1 });
-      return [{ key: `${BADGE}${id}`, kind: "badge" as const, isNeeded: true, told: `Relations of ${name}`, ...broken, spots: spotsAround(at, radius, broken.width, broken.height, true) }];
+      return [{ key: `${BADGE}${id}`, kind: "badge" as const, isNeeded: true, told: isBlank(id) ? `${this.look!.opened.has(id) ? "Fold" : "Unfold"} ${name}` : `Relations of ${name}`, ...broken, spots: spotsAround(at, radius, broken.width, broken.height, true) }];
     });
   }
 

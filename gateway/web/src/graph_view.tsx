@@ -3,7 +3,6 @@ import { Canvas } from "./canvas";
 import { DARK, LIGHT } from "./colors";
 import { HubMenu } from "./hub_menu";
 import { isHosted } from "./hosted";
-import { plain } from "./names";
 import { several } from "./picture";
 import { csvOf, pngOf, save, svgOf } from "./saved";
 import type { Session } from "./session";
@@ -32,7 +31,7 @@ export function GraphView({ session, isHidden = false }: { session: Session; isH
         onClick: (id, isFurther) => (isFurther ? session.toggleSelected(id) : void session.expand(id)),
         onDoubleClick: (id) => void session.describe(id),
         onBackground: () => session.select([]),
-        onPile: (key) => session.open(key),
+        onPile: (key) => session.toggleOpened(key),
         onBadge: (id) => void session.showMenu(id),
         onEdges: (keys) => session.selectEdges(keys),
         onFrame: (ids) => session.select([...new Set([...session.selected.value, ...ids])]),
@@ -94,12 +93,12 @@ export function GraphView({ session, isHidden = false }: { session: Session; isH
               <li key={node.id}>
                 <input
                   type="checkbox"
-                  aria-label={`Select ${plain(node.name)}`}
+                  aria-label={`Select ${session.titleOf(node)}`}
                   checked={look.selected.includes(node.id)}
                   onChange={() => session.toggleSelected(node.id)}
                 />
                 <button type="button" class="link" onClick={() => void session.describe(node.id)}>
-                  {plain(node.name)}
+                  {session.titleOf(node)}
                 </button>{" "}
                 <span class="quiet">
                   {session.spoken(node.type)}

@@ -20,9 +20,10 @@ function show(session: Session, onToken?: (token: string) => void): void {
 function startAlone(): void {
   const session = new Session(new HttpTools(endpoint()), true);
   show(session, (token) => session.reconnect(new HttpTools(endpoint(), token)));
+  // An address tells the language of the schema.
+  void session.address.restore(location.hash);
   void session.readSchema();
-  void session.restore(location.hash);
-  addEventListener("hashchange", () => void session.restore(location.hash));
+  addEventListener("hashchange", () => void session.address.restore(location.hash));
 }
 
 function startHosted(): void {

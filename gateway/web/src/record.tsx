@@ -1,10 +1,16 @@
 import { type Entity, type Json, idAndName } from "./answers";
+import { Languages } from "./languages";
 import { plain, spoken } from "./names";
-import { denialOf, saidIn } from "./evidence";
+import { isBlank, titleOf } from "./blanks";
+import { comparePlaces, denialOf, placesOf, saidIn } from "./evidence";
 import type { PictureEdge } from "./picture";
 import type { Session } from "./session";
+import { Value } from "./value";
 
-const APART = new Set(["id", "entity_type", "iri", "name", "description", "edges", "edge_rows_total", "edges_failed", "complete", "labels", "prefixes", "degraded", "warnings", "blank_node_edges"]);
+const APART = new Set(["id", "entity_type", "iri", "name", "description", "edges", "edge_rows_total", "edges_failed", "complete", "labels", "prefixes", "degraded", "warnings", "blank_node_edges", "other_languages"]);
+
+/** Members of a list in a record. */
+const MOST_MEMBERS = 50;
 
 /** The record of the selected node, or what can be done with several. */
 export function Record({ session }: { session: Session }) {
@@ -26,7 +32,7 @@ export function Record({ session }: { session: Session }) {
         <h2>{selected.length} nodes</h2>
         <ul>
           {selected.map((id) => (
-            <li key={id}>{plain(picture.nodes.get(id)?.name ?? id)}</li>
+            <li key={id}>{nameOf(id, session)}</li>
           ))}
         </ul>
         {session.canTraverse ? (
@@ -50,12 +56,17 @@ export function Record({ session }: { session: Session }) {
   const edges = [...picture.edges.values()].filter((edge) => edge.metadata && (edge.subject === only || edge.object === only));
   return (
     <aside class="record" aria-label="Record" aria-live="polite">
-      <h2 data-testid="record-name">{plain(entity?.name ?? node?.name ?? only)}</h2>
+      <h2 data-testid="record-name">{entity?.name === undefined ? nameOf(only, session, entity) : plain(entity.name)}</h2>
       <p class="quiet">
         {typeName(session, entity?.entity_type ?? node?.type)} · <span title="ID">{only}</span>
       </p>
       {node ? (
         <p class="actions">
+          {isBlank(only) && session.opened.value.has(only) ? (
+            <button type="button" class="small" onClick={() => session.toggleOpened(only)}>
+              Fold
+            </button>
+          ) : null}
           <button type="button" class="small" title="Delete" onClick={() => session.remove([only])}>
             Remove
           </button>
@@ -106,11 +117,12 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
           <div key={key}>
             <dt title={key}>{spoken(key, labels)}</dt>
             <dd>
-              <Value value={value} session={session} />
+              <Value value={value} session={session} labels={labels} />
             </dd>
           </div>
         ))}
       </dl>
+      <Languages entity={entity} session={session} />
       <h3>{session.canTraverse ? "Relations" : "Relations in this file"}</h3>
       <ul class="relations">
         {Object.entries(entity.edges ?? {}).map(([key, [count, ...others]]) => {
@@ -130,7 +142,7 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
               ) : null}{" "}
               {isIncoming ? "← " : "→ "}
               <strong title={predicate}>{name !== undefined ? plain(name) : spoken(predicate, labels)}</strong> <span class="count">{count.toLocaleString("en")}</span>
-              <div class="quiet line">{others.map((text) => endName(text, session)).join(", ")}</div>
+              {(isIncoming ? undefined : membersOf(entity.id, predicate, session)) ?? <div class="quiet line">{others.map((text) => endName(text, session)).join(", ")}</div>}
             </li>
           );
         })}
@@ -160,6 +172,31 @@ function EdgesRecord({ edges, session }: { edges: readonly PictureEdge[]; sessio
   );
 }
 
+/** What the picture, or else the record, calls a node. */
+function nameOf(id: string, session: Session, entity?: Entity): string {
+  const node = session.picture.value.nodes.get(id);
+  if (node) return session.titleOf(node);
+  return isBlank(id) && entity ? titleOf({ id, name: id, type: entity.entity_type, metadata: entity }, session.labels.value) : plain(id);
+}
+
+/** Members of a list that the picture has, each with its place; undefined where it has none of it. */
+function membersOf(id: string, predicate: string, session: Session) {
+  const edges = [...session.picture.value.edges.values()].filter((edge) => edge.subject === id && edge.predicate === predicate);
+  const members = edges.flatMap((edge) => placesOf(edge).map((place) => ({ place, id: edge.object })));
+  if (!members.length) return undefined;
+  members.sort((one, other) => comparePlaces(one.place, other.place));
+  return (
+    <ol class="list-members">
+      {members.slice(0, MOST_MEMBERS).map(({ place, id: member }, number) => (
+        <li key={number} aria-label={`No. ${place.join(".")}`}>
+          <span class="count">{place.join(".")}</span> <EndLink id={member} name={nameOf(member, session)} session={session} />
+        </li>
+      ))}
+      {members.length > MOST_MEMBERS ? <li class="quiet">and {(members.length - MOST_MEMBERS).toLocaleString("en")} more in the picture</li> : null}
+    </ol>
+  );
+}
+
 /** The name of a node at the other end, as the answer, the picture or its ID has it. */
 function endName(text: string, session: Session): string {
   const [id, name] = idAndName(text);
@@ -175,13 +212,12 @@ function EndLink({ id, name, session }: { id: string; name: string | undefined; 
 }
 
 function EdgeEvidence({ edge, session }: { edge: PictureEdge; session: Session }) {
-  const { nodes } = session.picture.value;
   const { assertions, ...said } = (edge.metadata ?? {}) as Json & { assertions?: Json[] };
   const denial = denialOf(edge.metadata);
   return (
     <li>
-      <EndLink id={edge.subject} name={nodes.get(edge.subject)?.name} session={session} /> <em title={edge.predicate}>{session.spoken(edge.predicate)}</em>{" "}
-      <EndLink id={edge.object} name={nodes.get(edge.object)?.name} session={session} />
+      <EndLink id={edge.subject} name={nameOf(edge.subject, session)} session={session} /> <em title={edge.predicate}>{session.spoken(edge.predicate)}</em>{" "}
+      <EndLink id={edge.object} name={nameOf(edge.object, session)} session={session} />
       {denial ? <strong class="lack"> {denial}</strong> : null}
       {(assertions ?? [said]).map((each, place) => (
         <dl key={place}>
@@ -198,35 +234,4 @@ function EdgeEvidence({ edge, session }: { edge: PictureEdge; session: Session }
       ))}
     </li>
   );
-}
-
-/** A value as text; an ID with a name leads to its record, and a web address tells the other side nothing of this page. */
-function Value({ value, session }: { value: unknown; session: Session }) {
-  if (Array.isArray(value)) {
-    return (
-      <>
-        {value.map((each, place) => (
-          <div key={place}>
-            <Value value={each} session={session} />
-          </div>
-        ))}
-      </>
-    );
-  }
-  const name = typeof value === "string" ? session.nameOf(value) : undefined;
-  if (typeof value === "string" && name !== undefined) {
-    return (
-      <button type="button" class="link" title={value} onClick={() => void session.describe(value)}>
-        {plain(name)}
-      </button>
-    );
-  }
-  if (typeof value === "string" && /^https?:\/\/\S+$/.test(value)) {
-    return (
-      <a href={value} target="_blank" rel="noopener noreferrer">
-        {value}
-      </a>
-    );
-  }
-  return <>{typeof value === "object" && value !== null ? JSON.stringify(value) : String(value)}</>;
 }

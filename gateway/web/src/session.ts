@@ -3,15 +3,16 @@
 import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
 import { type Entity, type Hits, type Json, type Schema, type Subgraph, edgesOf } from "./answers";
 import { type Asked, callFor, ofCall, ofType } from "./asked";
+import { isBlank, titleOf } from "./blanks";
 import { saying } from "./calls";
+import { Address } from "./address";
 import { type Mark, marksOf } from "./colors";
 import { Listings } from "./listings";
-import { type Picture, type Step, pictureOf, several } from "./picture";
+import { type Picture, type PictureNode, type Step, pictureOf } from "./picture";
 import type { Point } from "./placement";
 import { type Hidden, type Shown, shownOf } from "./shown";
 import { type Call, NotAuthorized, type Tools, ToolError } from "./tools";
-import { spoken } from "./names";
-import { MOST_CALLS, MOST_HUBS, type Restored, readView, writeView } from "./view_state";
+import { plain, spoken } from "./names";
 
 /** A node with more edges than this is expanded only by a relation that somebody chose. */
 export const HUB_EDGES = 150;
@@ -20,13 +21,15 @@ export const HUB_EDGES = 150;
 const PAGE_NODES = 300;
 
 /** What undo takes back. */
-interface View {
+export interface View {
   steps: readonly Step[];
   hidden: Hidden;
   opened: ReadonlySet<string>;
   pinned: ReadonlyMap<string, Point>;
   table: Asked | undefined;
   hubs: readonly string[];
+  /** In which names and texts are read first; empty: in that of the graph. */
+  language: string;
 }
 
 const NOTHING_HIDDEN: Hidden = { types: new Set(), predicates: new Set(), removed: new Set() };
@@ -60,6 +63,7 @@ export class Session {
   readonly hubs = signal<readonly string[]>([]);
   /** The hub whose relations are listed beside it. */
   readonly menu = signal<string | undefined>(undefined);
+  readonly language = signal("");
   readonly past = signal<readonly View[]>([]);
   readonly future = signal<readonly View[]>([]);
   readonly described = signal<ReadonlyMap<string, Entity>>(new Map());
@@ -72,8 +76,7 @@ export class Session {
   readonly running = signal<readonly Running[]>([]);
   readonly problem = signal("");
   readonly note = signal("");
-  /** What is wrong with the address, as long as it is; the address stays as it is then. */
-  readonly addressNote = signal("");
+  readonly address: Address;
   readonly wantsToken = signal(false);
   readonly lastCall = signal<Call | undefined>(undefined);
   readonly picture: ReadonlySignal<Picture> = computed(() =>
@@ -97,16 +100,13 @@ export class Session {
   /** Of several graphs, which one it is. */
   readonly graphName = new URLSearchParams(location.search).get("graph") ?? "This graph";
 
-  /** What restores an address now; what belongs to an earlier one is dropped. */
-  private restoring: AbortController | undefined;
-  /** Whether the picture is another than the address tells, because calls of it were not made, or not yet. */
-  private isPart = false;
-
   /** `keepsUrl`: whether the address of the page tells the view. */
   constructor(
     private tools: Tools,
-    private readonly keepsUrl: boolean,
-  ) {}
+    keepsUrl: boolean,
+  ) {
+    this.address = new Address(this, keepsUrl);
+  }
 
   /** Whether nodes can be expanded. */
   get canTraverse(): boolean {
@@ -121,6 +121,11 @@ export class Session {
     return this.canTraverse && Object.hasOwn(labels, text) ? labels[text] : undefined;
   }
 
+  /** What a node of the picture is called. */
+  titleOf(node: PictureNode): string {
+    return node.name === node.id && !isBlank(node.id) ? plain(node.id) : titleOf(node, this.labels.value);
+  }
+
   /** What a type or a predicate is called. */
   spoken(id: string): string {
     return spoken(id, this.labels.value);
@@ -131,7 +136,7 @@ export class Session {
     this.tools = tools;
     this.wantsToken.value = false;
     this.problem.value = "";
-    if (this.isPart) void this.restore(location.hash);
+    this.address.reconnect();
   }
 
   async readSchema(): Promise<void> {
@@ -146,7 +151,7 @@ export class Session {
 
   /** Give up what is under way. */
   cancel(): void {
-    this.restoring?.abort();
+    this.address.stop();
     for (const { controller } of this.running.value) controller.abort();
     this.note.value = "Cancelled: what was there before is shown.";
   }
@@ -170,6 +175,10 @@ export class Session {
     this.edges.value = [];
     this.selected.value = [id];
     this.remember();
+    return this.readRecord(id);
+  }
+
+  private async readRecord(id: string): Promise<Entity | undefined> {
     const known = this.described.value.get(id);
     if (known) return known;
     const entity = (await this.ask({ tool: "describe_entity", arguments: { id } })) as Entity | undefined;
@@ -211,7 +220,7 @@ export class Session {
   /** Show what connects nodes, within as few hops as there is something, with a shortest path from each node to each of them. */
   async intersect(ids: readonly string[]): Promise<void> {
     for (let k = 1; k <= MOST_HOPS; k += 1) {
-      const call: Call = { tool: "intersect_subgraphs", arguments: { seeds: [...ids], k, via: true, limit: PAGE_NODES } };
+      const call = this.inLanguage({ tool: "intersect_subgraphs", arguments: { seeds: [...ids], k, via: true, limit: PAGE_NODES } });
       const answer = (await this.ask(call)) as unknown as Subgraph | undefined;
       if (!answer) return;
       if (answer.nodes.length || k === MOST_HOPS || !answer.complete) {
@@ -241,11 +250,8 @@ export class Session {
   }
 
   clear(): void {
-    this.restoring?.abort();
-    this.restoring = undefined;
-    this.isPart = false;
-    this.addressNote.value = "";
-    this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN, pinned: new Map(), table: undefined, hubs: [] });
+    this.address.forget();
+    this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN, pinned: new Map(), table: undefined, hubs: [], language: "" });
     this.select([]);
   }
 
@@ -253,6 +259,7 @@ export class Session {
   selectEdges(keys: readonly string[]): void {
     this.select([]);
     this.edges.value = keys;
+    this.remember();
   }
 
   select(ids: readonly string[]): void {
@@ -318,9 +325,31 @@ export class Session {
     else if (type !== undefined) this.showTable(ofType(type));
   }
 
-  /** Show those that a pile holds. */
-  open(pile: string): void {
-    this.change({ opened: new Set([...this.opened.value, pile]) });
+  /** Show those that a pile, or a blank node, holds, or fold them again. */
+  toggleOpened(key: string): void {
+    const opened = new Set(this.opened.value);
+    if (!opened.delete(key)) opened.add(key);
+    this.change({ opened });
+  }
+
+  /** Read all that is shown again in another language; where a call fails or is cancelled, nothing changes. */
+  async speak(language: string): Promise<void> {
+    const [before, steps] = [this.steps.value, [] as Step[]];
+    for (const step of before) {
+      const { language: _, ...given } = step.call.arguments;
+      const call = { tool: step.call.tool, arguments: language ? { ...given, language } : given };
+      const answer = await this.ask(call);
+      if (!answer) return;
+      steps.push({ call, answer: answer as unknown as Subgraph });
+    }
+    if (this.steps.value === before) this.change({ steps, language });
+    else this.note.value = "Something else was asked meanwhile: the language is as it was.";
+  }
+
+  /** A call that asks for the language of the page. */
+  private inLanguage(call: Call): Call {
+    const language = this.language.value;
+    return language && !("language" in call.arguments) ? { tool: call.tool, arguments: { ...call.arguments, language } } : call;
   }
 
   /** Show an answer that came from elsewhere: the host of an App called the tool, or a file has it. */
@@ -348,68 +377,9 @@ export class Session {
     this.steps.value = this.steps.value.map((step) => (step.call === call ? { call, answer: answer as unknown as Subgraph } : step));
   }
 
-  /** Show again what an address tells, by the same calls. */
-  async restore(hash: string): Promise<void> {
-    if (hash === "" || hash === "#") return;
-    this.restoring?.abort();
-    const controller = new AbortController();
-    this.restoring = controller;
-    this.isPart = false;
-    const view: Restored | undefined = readView(hash);
-    if (!view) {
-      this.addressNote.value = "This address tells no view that can be read.";
-      return;
-    }
-    this.isPart = true;
-    this.addressNote.value = "";
-    this.steps.value = [];
-    this.hidden.value = { types: new Set(view.hiddenTypes), predicates: new Set(view.hiddenPredicates), removed: new Set(view.removed) };
-    this.opened.value = new Set(view.opened);
-    this.pinned.value = new Map(view.pinned.map(([id, x, y]) => [id, { x, y }]));
-    this.table.value = view.table;
-    this.hubs.value = view.hubs;
-    if (view.table) this.lastCall.value = callFor(view.table);
-    const { calls, refused = 0, hubsRefused = 0 } = view;
-    const [total, why] = [calls.length + refused, new Set<string>()];
-    let made = 0;
-    for (const call of calls) {
-      const answer = await this.ask(call, { signal: controller.signal });
-      if (this.restoring !== controller) return;
-      if (answer) {
-        made += 1;
-        this.steps.value = [...this.steps.value, { call, answer: answer as unknown as Subgraph }];
-        if (call.tool === "intersect_subgraphs") await this.readNames();
-        if (this.restoring !== controller) return;
-      } else if (this.isStopped(controller, why)) break;
-    }
-    if (refused) why.add(`A page makes ${MOST_CALLS} at most, of bfs_query and intersect_subgraphs.`);
-    if (!controller.signal.aborted) await this.readNames(view.hubs);
-    if (this.restoring !== controller) return;
-    // What no record tells of may be no node of the graph.
-    this.hubs.value = view.hubs.filter((id) => this.named.value.has(id) || this.described.value.has(id));
-    const lost = hubsRefused + view.hubs.length - this.hubs.value.length;
-    const lacks = [
-      ...(made < total ? [`${total - made} of ${several(total, "call")} of this address could not be made: ${[...why].join(" ")}`] : []),
-      ...(lost ? [`${lost} of ${several(hubsRefused + view.hubs.length, "hub")} of this address could not be drawn: a page draws ${MOST_HUBS} at most, and what it can read alone.`] : []),
-    ];
-    this.isPart = lacks.length > 0;
-    if (this.isPart) this.addressNote.value = `${lacks.join(" ")} The address stays as it is until Clear.`;
-    if (controller.signal.aborted) return;
-    const [only] = view.selected;
-    if (view.selected.length === 1 && only !== undefined) await this.describe(only);
-    else this.select(view.selected);
-  }
-
-  /** Note why a call of an address was not made; return whether the others are not made either. */
-  private isStopped({ signal }: AbortController, why: Set<string>): boolean {
-    if (signal.aborted) why.add("Cancelled.");
-    else if (this.wantsToken.value) why.add("The gateway wants a token.");
-    else why.add(this.problem.value || "The gateway sent no answer.");
-    return signal.aborted || this.wantsToken.value;
-  }
-
-  private async add(call: Call): Promise<void> {
+  private async add(asked: Call): Promise<void> {
     this.note.value = "";
+    const call = this.inLanguage(asked);
     const answer = await this.ask(call);
     if (!answer) return;
     this.change({ steps: [...this.steps.value, { call, answer: answer as unknown as Subgraph }], table: undefined });
@@ -417,7 +387,7 @@ export class Session {
   }
 
   /** Read the names and types of nodes on paths, of which an intersection tells the ID alone. */
-  private async readNames(hubs: readonly string[] = []): Promise<void> {
+  async readNames(hubs: readonly string[] = []): Promise<void> {
     const nameless = [...this.picture.value.nodes.values()].filter((node) => node.type === "unknown" && !this.named.value.has(node.id));
     const ids = [...new Set([...hubs, ...nameless.map(({ id }) => id)])].slice(0, MOST_NAMED);
     if (!ids.length || !this.canTraverse) return;
@@ -426,8 +396,9 @@ export class Session {
     this.named.value = new Map([...this.named.value, ...records.map((record) => [record.id, record] as const)]);
   }
 
-  private get view(): View {
-    return { steps: this.steps.value, hidden: this.hidden.value, opened: this.opened.value, pinned: this.pinned.value, table: this.table.value, hubs: this.hubs.value };
+  /** What undo takes back, as it is now. */
+  get view(): View {
+    return { steps: this.steps.value, hidden: this.hidden.value, opened: this.opened.value, pinned: this.pinned.value, table: this.table.value, hubs: this.hubs.value, language: this.language.value };
   }
 
   private change(after: Partial<View>): void {
@@ -446,7 +417,9 @@ export class Session {
   }
 
   private show(view: View): void {
+    const isTranslated = view.language !== this.language.value;
     batch(() => {
+      this.language.value = view.language;
       this.steps.value = view.steps;
       this.hidden.value = view.hidden;
       this.opened.value = view.opened;
@@ -454,33 +427,34 @@ export class Session {
       this.table.value = view.table;
       this.hubs.value = view.hubs;
       this.menu.value = undefined;
-      this.lastCall.value = view.table ? callFor(view.table) : view.steps.at(-1)?.call;
+      if (isTranslated) this.forgetRecords();
+      this.lastCall.value = view.table ? this.inLanguage(callFor(view.table)) : view.steps.at(-1)?.call;
       this.problem.value = "";
       this.note.value = "";
     });
     this.remember();
+    if (isTranslated) void this.readAgain();
+  }
+
+  /** Records are in one language. */
+  forgetRecords(): void {
+    this.described.value = new Map();
+    this.named.value = new Map();
+  }
+
+  /** Read what no step has, after the language has changed. */
+  private async readAgain(): Promise<void> {
+    this.listings.shown.value = undefined;
+    await Promise.all([this.readSchema(), this.readNames(this.hubs.value), ...this.selected.value.slice(0, 1).map((id) => this.readRecord(id))]);
   }
 
   private remember(): void {
-    if (!this.keepsUrl || this.isPart) return;
-    const view = {
-      calls: this.steps.value.map((step) => step.call),
-      selected: [...this.selected.value],
-      hiddenTypes: [...this.hidden.value.types],
-      hiddenPredicates: [...this.hidden.value.predicates],
-      removed: [...this.hidden.value.removed],
-      opened: [...this.opened.value],
-      pinned: [...this.pinned.value].map(([id, { x, y }]) => [id, Math.round(x), Math.round(y)] as [string, number, number]),
-      hubs: [...this.hubs.value],
-      ...(this.table.value ? { table: this.table.value } : {}),
-    };
-    const address = writeView(view);
-    if (address !== undefined) history.replaceState(null, "", address);
-    this.addressNote.value = address === undefined ? "This view is too large for an address: the address is that of an earlier one." : "";
+    this.address.write();
   }
 
   /** Call a tool; what is wrong is shown. */
-  async ask(call: Call, { signal, quietly = false, text = saying(call, (id) => this.picture.value.nodes.get(id)?.name ?? this.described.value.get(id)?.name ?? spoken(id)) }: { signal?: AbortSignal; quietly?: boolean; text?: string } = {}): Promise<Json | undefined> {
+  async ask(asked: Call, { signal, quietly = false, text = saying(asked, (id) => this.picture.value.nodes.get(id)?.name ?? this.described.value.get(id)?.name ?? spoken(id)) }: { signal?: AbortSignal; quietly?: boolean; text?: string } = {}): Promise<Json | undefined> {
+    const call = this.inLanguage(asked);
     const controller = new AbortController();
     signal?.addEventListener("abort", () => controller.abort());
     const running: Running = { text, controller };

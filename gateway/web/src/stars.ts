@@ -1,5 +1,6 @@
 /** Neighbours around a centre stand in sectors by relation; many of one relation are a pile. */
 
+import { comparePlaces, placesOf } from "./evidence";
 import type { PictureNode } from "./picture";
 import type { Point } from "./placement";
 import type { Shown } from "./shown";
@@ -49,8 +50,23 @@ const APART = 46;
 const LEAST_RADIUS = 120;
 const RING = 62;
 
+/** What is in no list stands behind what is in one. */
+const LAST = [Number.MAX_SAFE_INTEGER];
+
 interface Link extends Relation {
   other: string;
+  /** Where it is in a list, first. */
+  place?: readonly number[];
+}
+
+/** The first place of each neighbour in lists of the centre. */
+function placesIn(links: readonly Link[]): Map<string, readonly number[]> {
+  const places = new Map<string, readonly number[]>();
+  for (const { other, place } of links) {
+    const before = places.get(other);
+    if (place && (!before || comparePlaces(place, before) < 0)) places.set(other, place);
+  }
+  return places;
 }
 
 /** Return the stars of what is shown. `opened`: piles that are open; `kept`: nodes that are in no pile. */
@@ -66,7 +82,7 @@ export function starsOf(shown: Shown, opened: ReadonlySet<string>, kept: Readonl
   const stars: Star[] = [];
   for (const center of centers) {
     const members = [...others.get(center)!].filter((id) => !centers.has(id) && [...others.get(id)!].filter((other) => centers.has(other)).length === 1);
-    if (members.length >= LEAST_MEMBERS) stars.push(starOf(center, members, links.get(center)!, (id) => others.get(id)!.size === 1 && !kept.has(id) && isWhole(shown.nodes.get(id)!), opened));
+    if (members.length >= LEAST_MEMBERS) stars.push(starOf(center, members, links.get(center)!, placesIn(links.get(center)!), (id) => others.get(id)!.size === 1 && !kept.has(id) && isWhole(shown.nodes.get(id)!), opened));
   }
   return stars;
 }
@@ -81,7 +97,7 @@ function sectorKey(center: string, relations: readonly Relation[]): string {
   return `${center}\n${relations.map(({ predicate, isIncoming }) => `${isIncoming ? "^" : ""}${predicate}`).join(" ")}`;
 }
 
-function starOf(center: string, members: readonly string[], links: readonly Link[], canFold: (id: string) => boolean, opened: ReadonlySet<string>): Star {
+function starOf(center: string, members: readonly string[], links: readonly Link[], places: ReadonlyMap<string, readonly number[]>, canFold: (id: string) => boolean, opened: ReadonlySet<string>): Star {
   const relationsOf = new Map<string, Map<string, Relation>>(members.map((id) => [id, new Map()]));
   for (const { other, predicate, isIncoming } of links) relationsOf.get(other)?.set(sectorKey("", [{ predicate, isIncoming }]), { predicate, isIncoming });
   const sectors = new Map<string, Sector>();
@@ -90,6 +106,10 @@ function starOf(center: string, members: readonly string[], links: readonly Link
     const key = sectorKey(center, relations);
     if (!sectors.has(key)) sectors.set(key, { key, relations, count: 0, members: [], folded: [], angle: 0 });
     sectors.get(key)!.members.push(id);
+  }
+  // Members of a list stand in its order, the first of which a pile leaves out last.
+  for (const { members: seated } of sectors.values()) {
+    if (seated.some((id) => places.has(id))) seated.sort((one, other) => comparePlaces(places.get(one) ?? LAST, places.get(other) ?? LAST));
   }
   const ordered = [...sectors.values()].sort((one, other) => other.members.length - one.members.length || (one.key < other.key ? -1 : 1));
   return seatedIn(center, ordered.map((sector) => folded(sector, canFold, opened)));
@@ -132,9 +152,11 @@ function seatedIn(center: string, sectors: readonly Sector[]): Star {
 
 function linksOf({ nodes, edges }: Shown): Map<string, Link[]> {
   const links = new Map<string, Link[]>([...nodes.keys()].map((id) => [id, []]));
-  for (const { subject, predicate, object } of edges.values()) {
+  for (const edge of edges.values()) {
+    const { subject, predicate, object } = edge;
     if (subject === object) continue;
-    links.get(subject)!.push({ other: object, predicate, isIncoming: false });
+    const [place] = placesOf(edge).sort(comparePlaces);
+    links.get(subject)!.push({ other: object, predicate, isIncoming: false, ...(place ? { place } : {}) });
     links.get(object)!.push({ other: subject, predicate, isIncoming: true });
   }
   return links;

@@ -14,9 +14,9 @@ export function Status({ session }: { session: Session }) {
           {session.problem.value}
         </p>
       ) : null}
-      {session.addressNote.value ? (
+      {session.address.note.value ? (
         <p class="lack" role="alert" data-testid="address">
-          {session.addressNote.value}
+          {session.address.note.value}
         </p>
       ) : null}
       {session.note.value ? <p data-testid="note">{session.note.value}</p> : null}

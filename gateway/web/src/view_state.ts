@@ -16,6 +16,10 @@ export interface Restored {
   pinned: [string, number, number][];
   /** Hubs that stand in the picture. */
   hubs: string[];
+  /** In which texts are read first; empty: in that of the graph. */
+  language: string;
+  /** Keys of the edges whose evidence is shown. */
+  edges: string[];
   /** What a table asks that stands in the place of the picture. */
   table?: Asked | undefined;
   /** How many of its calls this page does not make. */
@@ -29,13 +33,17 @@ export const MOST_CALLS = 50;
 /** A hub costs the reading of a name. */
 export const MOST_HUBS = 50;
 const LONGEST_HASH = 100_000;
+/** A tag of a language, as the tools take it. */
+const LANGUAGE = /^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,7}$/;
 const TOOLS: ReadonlySet<string> = new Set<ToolName>(["bfs_query", "intersect_subgraphs"]);
 
 /** Return the address of a view; undefined if it could not be read again as it is. */
 export function writeView(view: Restored): string | undefined {
-  if (!view.calls.length && !view.selected.length && !view.table && !view.hubs.length) return "#";
-  const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, table, hubs } = view;
-  const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, ...(table || hubs.length ? [table ? writeAsked(table) : null] : []), ...(hubs.length ? [hubs] : [])];
+  if (!view.calls.length && !view.selected.length && !view.table && !view.hubs.length && !view.language) return "#";
+  const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, table, hubs, language, edges } = view;
+  const further = [table ? writeAsked(table) : null, hubs.length ? hubs : null, language || null, edges.length ? edges : null];
+  while (further.length && further.at(-1) === null) further.pop();
+  const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, ...further];
   const text = encodeURIComponent(JSON.stringify(parts));
   return text.length > LONGEST_HASH || calls.length > MOST_CALLS || hubs.length > MOST_HUBS ? undefined : `#${text}`;
 }
@@ -51,7 +59,7 @@ export function readView(hash: string): Restored | undefined {
     return undefined;
   }
   if (!Array.isArray(read)) return undefined;
-  const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, asked, hubs] = read as unknown[];
+  const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, asked, hubs, language, edges] = read as unknown[];
   if (!Array.isArray(calls)) return undefined;
   const table = readAsked(asked);
   const kept = calls.filter(isCall).slice(0, MOST_CALLS);
@@ -67,6 +75,8 @@ export function readView(hash: string): Restored | undefined {
     removed: texts(removed),
     opened: texts(opened),
     hubs: drawn,
+    language: typeof language === "string" && LANGUAGE.test(language) ? language : "",
+    edges: texts(edges),
     pinned: Array.isArray(pinned) ? pinned.filter(isPlace) : [],
     ...(table ? { table } : {}),
   };

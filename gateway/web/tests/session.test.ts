@@ -49,13 +49,13 @@ describe("an address", () => {
       }),
       true,
     );
-    await session.restore(address("x:gone", "x:a"));
-    expect(session.addressNote.value).toContain("1 of 2 calls of this address could not be made: x:gone is unknown.");
+    await session.address.restore(address("x:gone", "x:a"));
+    expect(session.address.note.value).toContain("1 of 2 calls of this address could not be made: x:gone is unknown.");
     expect([...session.picture.value.nodes.keys()]).toEqual(["x:a"]);
     session.select(["x:a"]);
     expect(written).toEqual([]);
     session.clear();
-    expect([written.at(-1), session.addressNote.value]).toEqual(["#", ""]);
+    expect([written.at(-1), session.address.note.value]).toEqual(["#", ""]);
   });
   it("of which hubs cannot be drawn says so, and draws none that the graph may not have", async () => {
     const session = new Session(
@@ -63,15 +63,15 @@ describe("an address", () => {
       true,
     );
     const withHubs = (...hubs: string[]): string => `#${encodeURIComponent(JSON.stringify([[], [], [], [], [], [], [], null, hubs]))}`;
-    await session.restore(withHubs("x:hub", "x:gone"));
+    await session.address.restore(withHubs("x:hub", "x:gone"));
     expect([...session.picture.value.nodes.keys()]).toEqual(["x:hub"]);
-    expect(session.addressNote.value).toContain("1 of 2 hubs of this address could not be drawn");
+    expect(session.address.note.value).toContain("1 of 2 hubs of this address could not be drawn");
     expect(written).toEqual([]);
-    await session.restore(withHubs("x:hub"));
-    expect(session.addressNote.value).toBe("");
+    await session.address.restore(withHubs("x:hub"));
+    expect(session.address.note.value).toBe("");
     expect(written.at(-1)).toContain("x:hub");
-    await session.restore(withHubs(...Array.from({ length: 60 }, () => "x:hub")));
-    expect(session.addressNote.value).toContain("10 of 60 hubs");
+    await session.address.restore(withHubs(...Array.from({ length: 60 }, () => "x:hub")));
+    expect(session.address.note.value).toContain("10 of 60 hubs");
   });
   it("that is restored while another is under way is shown alone", async () => {
     let release = (): void => undefined;
@@ -83,12 +83,12 @@ describe("an address", () => {
       }),
       true,
     );
-    const first = session.restore(address("x:slow", "x:a"));
-    await session.restore(address("x:b"));
+    const first = session.address.restore(address("x:slow", "x:a"));
+    await session.address.restore(address("x:b"));
     release();
     await first;
     expect([...session.picture.value.nodes.keys()]).toEqual(["x:b"]);
-    expect(session.addressNote.value).toBe("");
+    expect(session.address.note.value).toBe("");
   });
   it("that is cancelled makes no further calls, and says how many it lacks", async () => {
     const asked: string[] = [];
@@ -100,15 +100,15 @@ describe("an address", () => {
       }),
       true,
     );
-    await session.restore(address("x:a", "x:b"));
+    await session.address.restore(address("x:a", "x:b"));
     expect(asked).toEqual(["x:a"]);
-    expect(session.addressNote.value).toContain("2 of 2 calls of this address could not be made: Cancelled.");
+    expect(session.address.note.value).toContain("2 of 2 calls of this address could not be made: Cancelled.");
     expect(written).toEqual([]);
   });
   it("that tells no view is said to", async () => {
     const session = new Session(tools(() => ({})), true);
-    await session.restore("#nothing");
-    expect(session.addressNote.value).not.toBe("");
+    await session.address.restore("#nothing");
+    expect(session.address.note.value).not.toBe("");
   });
   it("is not written for a view that could not be read again", async () => {
     const session = new Session(tools((call) => subgraph(seedOf(call))), true);
@@ -116,9 +116,9 @@ describe("an address", () => {
     const before = written.length;
     session.select(["x".repeat(200_000)]);
     expect(written).toHaveLength(before);
-    expect(session.addressNote.value).toContain("too large");
+    expect(session.address.note.value).toContain("too large");
     session.select([]);
-    expect(session.addressNote.value).toBe("");
+    expect(session.address.note.value).toBe("");
   });
 });
 

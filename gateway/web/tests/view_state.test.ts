@@ -10,6 +10,8 @@ const VIEW = {
   opened: ["x:a\n^x:p"],
   pinned: [["x:a", -10, 20]] as [string, number, number][],
   hubs: ["x:hub"],
+  language: "pt-br",
+  edges: ["x:a\nx:p\nx:b"],
 };
 
 describe("the address of a view", () => {
@@ -20,6 +22,8 @@ describe("the address of a view", () => {
     const table = { tool: "search_entities", of: { node_types: ["x:T"] }, values: [], where: [] } as const;
     expect(readView(writeView({ ...VIEW, calls: [], table })!)).toEqual({ ...VIEW, calls: [], table });
     expect(readView(writeView({ ...VIEW, calls: [], hubs: [] })!)).toEqual({ ...VIEW, calls: [], hubs: [] });
+    expect(writeView({ ...VIEW, calls: [], hubs: [], language: "", edges: [] })!).not.toContain("null");
+    expect(readView(`#${encodeURIComponent('[[],[],[],[],[],[],[],null,null,"<b>"]')}`)).toMatchObject({ language: "" });
   });
   it.each(["", "#", "#%", "#{}", "#[]", "#null", "#[1]", `#${"x".repeat(200_000)}`])("is nothing if it is %.20s", (hash) => {
     expect(readView(hash)).toBeUndefined();
@@ -42,6 +46,8 @@ describe("the address of a view", () => {
       opened: [],
       pinned: [],
       hubs: [],
+      language: "",
+      edges: [],
     });
   });
   it("says how many hubs it leaves out", () => {
