@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.graphs import fixture
 from tests.web.browser import opened, search
 from tests.web.served import explored
-from tests.web.test_page import view
+from tests.web.test_page import view, violations
 
 pytestmark = pytest.mark.server
 
@@ -295,8 +295,11 @@ def test_an_intersection_takes_the_fewest_hops_that_have_an_answer_and_draws_the
         expect(again.page.get_by_test_id("call")).to_contain_text('"k":2')
 
 
-def test_on_a_narrow_screen_the_picture_comes_first_and_panels_fold(chromium: Browser, medical: str) -> None:
-    with opened(chromium, medical, width=390) as watched:
+@pytest.mark.parametrize("width", [390, 900])
+def test_on_a_narrow_screen_the_picture_comes_first_and_panels_fold(
+    chromium: Browser, medical: str, width: int
+) -> None:
+    with opened(chromium, medical, width=width) as watched:
         page = watched.page
         search(page, "metfor")
         expect(page.get_by_test_id("shown")).to_contain_text("12 nodes")
@@ -309,6 +312,11 @@ def test_on_a_narrow_screen_the_picture_comes_first_and_panels_fold(chromium: Br
         assert frame["height"] > 400
         page.get_by_role("button", name="Types and relations").click()
         expect(page.locator(".filters")).to_be_visible()
+        expect(page.get_by_test_id("call")).to_be_hidden()
+        page.get_by_role("button", name="Call", exact=True).click()
+        expect(page.get_by_test_id("call")).to_be_visible()
+        expect(page.locator(".filters")).to_be_hidden()
+        assert violations(page) == []
         assert page.locator("body").evaluate("body => body.scrollWidth - body.clientWidth") <= 0
 
 

@@ -10,12 +10,13 @@ import type { Session } from "./session";
 import { Status } from "./status";
 import { TokenForm } from "./token_form";
 
-type Panel = "filters" | "record";
+type Panel = "filters" | "record" | "call";
 
 /** Where the page is narrow, each folds into a button. */
 const PANELS: readonly (readonly [Panel, string])[] = [
   ["filters", "Types and relations"],
   ["record", "Record"],
+  ["call", "Call"],
 ];
 
 interface Props {
@@ -42,7 +43,7 @@ export function App({ session, onToken }: Props) {
   }, [session]);
   const [open, setOpen] = useState<Panel | undefined>(undefined);
   // A panel that is asked for by a click in the picture opens.
-  const [only] = session.selected.value;
+  const only = session.selected.value[0] ?? session.edges.value[0];
   useEffect(() => setOpen((before) => (only === undefined ? before : "record")), [only]);
   const table = session.table.value;
   return (
@@ -79,7 +80,7 @@ export function App({ session, onToken }: Props) {
         </section>
         <div class="panels">
           {PANELS.map(([panel, title]) => (
-            <button key={panel} type="button" aria-expanded={open === panel} onClick={() => setOpen(open === panel ? undefined : panel)}>
+            <button key={panel} type="button" aria-expanded={open === panel} aria-controls={panel} onClick={() => setOpen(open === panel ? undefined : panel)}>
               {title}
             </button>
           ))}

@@ -11,10 +11,10 @@ const GRAPH_OPTIONS = document.querySelector<HTMLMetaElement>("meta[name=graph-o
 export function CallText({ session }: { session: Session }) {
   const [reader, setReader] = useState<Reader>("model");
   const call = session.lastCall.value;
-  if (!call) return null;
+  if (!call) return <div class="call" id="call" hidden />;
   const text = written(call, reader, GRAPH_OPTIONS ?? "");
   return (
-    <div class="call">
+    <div class="call" id="call">
       <label>
         Call for a{" "}
         <select value={reader} onChange={(event) => setReader(event.currentTarget.value as Reader)}>

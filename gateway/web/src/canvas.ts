@@ -1,6 +1,6 @@
 /** Draws the picture, and tells where somebody clicks. */
 
-import { createEdgeCurveProgram, indexParallelEdgesIndex } from "@sigma/edge-curve";
+import { createEdgeCurveProgram } from "@sigma/edge-curve";
 import { createNodeBorderProgram } from "@sigma/node-border";
 import { MultiDirectedGraph } from "graphology";
 import Sigma from "sigma";
@@ -14,11 +14,13 @@ import { spoken } from "./names";
 import { watchFrames } from "./framing";
 import { type Label, Overlay } from "./overlay";
 import { denialOf, isDenied, qualifierOf } from "./evidence";
+import { bendParallelEdges } from "./parallel_edges";
 import type { Point } from "./placement";
 import { Placer } from "./placer";
 import type { Scene } from "./saved";
 import type { Shown } from "./shown";
 import { type Star, starsOf } from "./stars";
+import { type Step, nextOf } from "./steps";
 
 export interface Look {
   selected: readonly string[];
@@ -70,15 +72,6 @@ const BADGE = "badge ";
 
 /** The heads of arrows: long enough to show the direction of a thin edge. */
 const ARROW = { extremity: "target", lengthToThicknessRatio: 4, widenessToThicknessRatio: 3 } as const;
-
-/** The curvature of the outermost of parallel edges. */
-const CURVATURE = 0.3;
-
-/** What `indexParallelEdgesIndex` says of an edge that has others beside it: its place among them, 0 in the middle. */
-interface Indexed {
-  parallelIndex?: number | null;
-  parallelMaxIndex?: number | null;
-}
 
 /** Nodes beyond which each is drawn smaller. */
 const MANY_NODES = 300;
@@ -252,6 +245,23 @@ export class Canvas {
   /** Where a node is drawn. */
   placeOf(id: string): Point | undefined {
     return this.graph.hasNode(id) ? this.sigma.graphToViewport(this.pointOf(id)) : undefined;
+  }
+
+  /** The node that is next from another in a direction; from none, the most important one in view. */
+  next(from: string | undefined, step: Step): string | undefined {
+    const { width, height } = this.sigma.getDimensions();
+    const nodes = this.graph.filterNodes((_id, { kind }) => kind !== "pile");
+    const start = from === undefined ? undefined : this.placeOf(from);
+    if (!start) return nodes.sort((one, other) => this.graph.getNodeAttribute(other, "weight") - this.graph.getNodeAttribute(one, "weight"))[0];
+    const found = nextOf(start, step, nodes.map((id) => [id, this.placeOf(id)!] as const));
+    const at = found === undefined ? undefined : this.placeOf(found);
+    if (found !== undefined && at && (at.x < 0 || at.y < 0 || at.x > width || at.y > height)) this.goTo(found);
+    return found;
+  }
+
+  zoom(isCloser: boolean): void {
+    const camera = this.sigma.getCamera();
+    void (isCloser ? camera.animatedZoom() : camera.animatedUnzoom());
   }
 
   /** Bring a node into view. */
@@ -470,19 +480,6 @@ export class Canvas {
 /** Whether a key is that of an edge, and not of what leads to a pile. */
 function isOfGraph(key: string): boolean {
   return key.split("\n").length === 3;
-}
-
-/** Edges between the same two nodes, in either direction, are drawn beside each other. */
-function bendParallelEdges(graph: MultiDirectedGraph<NodeAttributes, EdgeAttributes>): void {
-  indexParallelEdgesIndex(graph);
-  graph.updateEachEdgeAttributes(
-    (_key, attributes) => {
-      const { parallelIndex, parallelMaxIndex } = attributes as unknown as Indexed;
-      if (!parallelIndex || !parallelMaxIndex || attributes.isOfStar) return attributes;
-      return { ...attributes, type: "curved", curvature: (CURVATURE * parallelIndex) / parallelMaxIndex };
-    },
-    { attributes: ["type", "curvature"] },
-  );
 }
 
 function neighboursIn({ nodes, edges }: Shown): Map<string, string[]> {

@@ -11,7 +11,7 @@ export function Filters({ session }: { session: Session }) {
   const { nodes, edges } = session.shown.value;
   const selected = session.selected.value;
   return (
-    <aside class="filters" aria-label="Types and relations">
+    <aside class="filters" id="filters" aria-label="Types and relations">
       {session.hidden.value.removed.size ? (
         <p>
           {session.hidden.value.removed.size.toLocaleString("en")} removed{" "}

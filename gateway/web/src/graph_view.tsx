@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Canvas } from "./canvas";
+import type { Step } from "./steps";
 import { DARK, LIGHT } from "./colors";
 import { HubMenu } from "./hub_menu";
 import { isHosted } from "./hosted";
@@ -48,7 +49,15 @@ export function GraphView({ session, isHidden = false }: { session: Session; isH
   const [only] = look.selected;
   return (
     <div class="graph" hidden={isHidden}>
-      <div class="canvas" ref={element} data-testid="canvas" aria-hidden="true" />
+      <div
+        class="canvas"
+        ref={element}
+        data-testid="canvas"
+        tabIndex={0}
+        role="application"
+        aria-label="Picture. Arrow keys go from node to node, with Shift they select several. Enter shows the neighbours of a node. Plus and minus zoom, 0 shows all."
+        onKeyDown={(event) => pressed(event, session, canvas.current)}
+      />
       {problem ? <p class="lack">{problem}</p> : null}
       {!picture.nodes.size && !session.running.value.some(({ text }) => text.startsWith("Reading what is around")) ? <Start session={session} /> : null}
       <HubMenu session={session} canvas={canvas.current} />
@@ -110,6 +119,22 @@ export function GraphView({ session, isHidden = false }: { session: Session; isH
       </details>
     </div>
   );
+}
+
+const STEPS: Readonly<Record<string, Step>> = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
+
+/** What keys do in the picture. */
+function pressed(event: KeyboardEvent, session: Session, canvas: Canvas | undefined): void {
+  if (!canvas || event.ctrlKey || event.metaKey || event.altKey) return;
+  const [last, step] = [session.selected.value.at(-1), STEPS[event.key]];
+  if (step) {
+    const next = canvas.next(last, step);
+    if (next !== undefined) session.select(event.shiftKey ? [...session.selected.value.filter((id) => id !== next), next] : [next]);
+  } else if (event.key === "Enter" && last !== undefined) void session.expand(last);
+  else if (event.key === "+" || event.key === "-") canvas.zoom(event.key === "+");
+  else if (event.key === "0") canvas.fit();
+  else return;
+  event.preventDefault();
 }
 
 /** Save the picture as it is drawn, or what is shown as a table. */

@@ -21,14 +21,14 @@ export function Record({ session }: { session: Session }) {
   if (chosen.length) return <EdgesRecord edges={chosen} session={session} />;
   if (only === undefined) {
     return (
-      <aside class="record" aria-label="Record">
+      <aside class="record" id="record" aria-label="Record">
         <p class="quiet">{picture.nodes.size ? "" : "Choose an entity to begin with, or search for one. "}Select a node to read its record. Select several in the list to see what connects them.</p>
       </aside>
     );
   }
   if (selected.length > 1) {
     return (
-      <aside class="record" aria-label="Record">
+      <aside class="record" id="record" aria-label="Record">
         <h2>{selected.length} nodes</h2>
         <ul>
           {selected.map((id) => (
@@ -55,7 +55,7 @@ export function Record({ session }: { session: Session }) {
   const entity = session.described.value.get(only);
   const edges = [...picture.edges.values()].filter((edge) => edge.metadata && (edge.subject === only || edge.object === only));
   return (
-    <aside class="record" aria-label="Record" aria-live="polite">
+    <aside class="record" id="record" aria-label="Record">
       <h2 data-testid="record-name">{entity?.name === undefined ? nameOf(only, session, entity) : plain(entity.name)}</h2>
       <p class="quiet">
         {typeName(session, entity?.entity_type ?? node?.type)} · <span title="ID">{only}</span>
@@ -160,7 +160,7 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
 /** What edges mean, and what is said of them. */
 function EdgesRecord({ edges, session }: { edges: readonly PictureEdge[]; session: Session }) {
   return (
-    <aside class="record" aria-label="Record" aria-live="polite">
+    <aside class="record" id="record" aria-label="Record">
       <h2>{edges.length === 1 ? "1 edge" : `${edges.length} edges`}</h2>
       <ul class="evidence" data-testid="edge-record">
         {edges.map((edge) => (

@@ -8,7 +8,7 @@ import { saying } from "./calls";
 import { Address } from "./address";
 import { type Mark, marksOf } from "./colors";
 import { Listings } from "./listings";
-import { type Picture, type PictureNode, type Step, pictureOf } from "./picture";
+import { type Picture, type PictureNode, type Step, pictureOf, several } from "./picture";
 import type { Point } from "./placement";
 import { type Hidden, type Shown, shownOf } from "./shown";
 import { type Call, NotAuthorized, type Tools, ToolError } from "./tools";
@@ -76,6 +76,8 @@ export class Session {
   readonly running = signal<readonly Running[]>([]);
   readonly problem = signal("");
   readonly note = signal("");
+  /** What a screen reader says of what was just done. */
+  readonly told = signal("");
   readonly address: Address;
   readonly wantsToken = signal(false);
   readonly lastCall = signal<Call | undefined>(undefined);
@@ -242,11 +244,13 @@ export class Session {
   /** Take back what changed the view last. */
   undo(): void {
     this.turn(this.past, this.future);
+    this.told.value = `Undone: ${several(this.past.value.length, "step")} left to undo`;
   }
 
   /** Make again what was taken back last. */
   redo(): void {
     this.turn(this.future, this.past);
+    this.told.value = `Done again: ${several(this.future.value.length, "step")} left to redo`;
   }
 
   clear(): void {
@@ -278,6 +282,15 @@ export class Session {
     const after = new Set(this.hidden.value[which]);
     if (!after.delete(name)) after.add(name);
     this.hide(which, after);
+  }
+
+  /** What a screen reader says of a node. */
+  describing(id: string): string {
+    const { nodes, edges } = this.shown.value;
+    const node = nodes.get(id);
+    if (!node) return "";
+    const own = [...edges.values()].filter(({ subject, object }) => subject === id || object === id);
+    return [this.titleOf(node), this.spoken(node.type), several(own.length, "edge"), ...node.lacks].join(", ");
   }
 
   /** Select a node beside others, or no longer. */

@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import type { Hit } from "./answers";
 import type { Session } from "./session";
 import { TypeDot } from "./type_dot";
@@ -7,6 +8,13 @@ const MOST_LISTED = 20;
 
 /** What stands in the place of an empty picture: what the graph has, and where to begin. */
 export function Start({ session }: { session: Session }) {
+  // Who chose an entity by the keyboard goes on in the picture.
+  useEffect(
+    () => () => {
+      if (document.activeElement === document.body) document.querySelector<HTMLElement>(".canvas")?.focus();
+    },
+    [],
+  );
   const schema = session.schema.value;
   const listing = session.listings.shown.value;
   if (!schema) return <p class="empty">Search for a name to begin.</p>;

@@ -7,8 +7,15 @@ export function Status({ session }: { session: Session }) {
   const { next, unread, incomplete } = picture;
   const count = session.steps.value.length;
   const lacking = [...picture.nodes.values()].filter((node) => node.lacks.length).length;
+  const selected = session.selected.value;
   return (
     <div class="status" role="status" aria-live="polite">
+      <p class="unseen" data-testid="told">
+        {session.told.value}
+      </p>
+      <p class="unseen" data-testid="selected">
+        {selected.length > 1 ? `${selected.length} nodes are selected, last ${session.describing(selected.at(-1)!)}` : selected.map((id) => session.describing(id)).join("")}
+      </p>
       {session.problem.value ? (
         <p class="lack" role="alert" data-testid="problem">
           {session.problem.value}
