@@ -63,10 +63,14 @@ class Watched:
 
 
 @contextmanager
-def opened(chromium: Browser, url: str, *, width: int = 1280, scheme: Scheme = "light") -> Iterator[Watched]:
-    """Give a page that has loaded a URL."""
+def opened(
+    chromium: Browser, url: str, *, width: int = 1280, scheme: Scheme = "light", script: str = ""
+) -> Iterator[Watched]:
+    """Give a page that has loaded a URL, after a script of the test's own."""
     page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page.set_default_timeout(WAIT_MS)
+    if script:
+        page.add_init_script(script)
     watched = Watched(page)
 
     def console(message: ConsoleMessage) -> None:

@@ -48,7 +48,7 @@ def test_keys_work_in_each_focus_and_what_they_did_is_told(chromium: Browser, me
     with opened(chromium, medical) as watched:
         page = watched.page
         search(page, "metfor")
-        shown, told = page.get_by_test_id("shown"), page.get_by_test_id("told")
+        shown, told = page.get_by_test_id("shown"), page.get_by_test_id("done")
         box = page.get_by_role("combobox", name="Search by name")
         expect(shown).to_contain_text("12 nodes")
         expect(page.get_by_test_id("selected")).to_have_text("metformin, Drug, 11 edges")

@@ -92,10 +92,10 @@ export class Address {
     this.isPart = lacks.length > 0;
     if (this.isPart) this.note.value = `${lacks.join(" ")} The address stays as it is until Clear.`;
     if (controller.signal.aborted) return;
-    const [only] = view.selected;
-    if (view.selected.length === 1 && only !== undefined) await session.describe(only);
-    else if (view.edges.length) session.selectEdges(view.edges);
+    if (view.edges.length) session.selectEdges(view.edges);
     else session.select(view.selected);
+    const [only, another] = view.selected;
+    if (only !== undefined && another === undefined) await session.readRecord(only, true);
   }
 
   /** Tell the view that is shown now. */

@@ -180,10 +180,11 @@ export class Session {
     return this.readRecord(id);
   }
 
-  private async readRecord(id: string): Promise<Entity | undefined> {
+  /** Read the record of a node that is selected. `quietly`: the call that made the view stays below it. */
+  async readRecord(id: string, quietly = false): Promise<Entity | undefined> {
     const known = this.described.value.get(id);
     if (known) return known;
-    const entity = (await this.ask({ tool: "describe_entity", arguments: { id } })) as Entity | undefined;
+    const entity = (await this.ask({ tool: "describe_entity", arguments: { id } }, { quietly })) as Entity | undefined;
     if (!entity) return undefined;
     this.described.value = new Map([...this.described.value, [entity.id, entity]]);
     // The gateway may write the ID in another form than who asked.
@@ -458,7 +459,7 @@ export class Session {
   /** Read what no step has, after the language has changed. */
   private async readAgain(): Promise<void> {
     this.listings.shown.value = undefined;
-    await Promise.all([this.readSchema(), this.readNames(this.hubs.value), ...this.selected.value.slice(0, 1).map((id) => this.readRecord(id))]);
+    await Promise.all([this.readSchema(), this.readNames(this.hubs.value), ...this.selected.value.slice(0, 1).map((id) => this.readRecord(id, true))]);
   }
 
   private remember(): void {

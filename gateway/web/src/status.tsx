@@ -10,7 +10,7 @@ export function Status({ session }: { session: Session }) {
   const selected = session.selected.value;
   return (
     <div class="status" role="status" aria-live="polite">
-      <p class="unseen" data-testid="told">
+      <p class="unseen" data-testid="done">
         {session.told.value}
       </p>
       <p class="unseen" data-testid="selected">
