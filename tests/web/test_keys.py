@@ -81,4 +81,9 @@ def test_who_begins_by_the_keyboard_goes_on_in_the_picture(chromium: Browser, me
         page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation", exact=True).press("Enter")
         expect(page.get_by_test_id("start")).to_have_count(0)
         expect(page.get_by_test_id("canvas")).to_be_focused()
+        address = page.url
         assert watched.errors == []
+    with opened(chromium, address) as again:
+        expect(again.page.get_by_test_id("start")).to_have_count(0)
+        # Nobody asked for the focus there.
+        expect(again.page.get_by_test_id("canvas")).not_to_be_focused()

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Hit } from "./answers";
 import type { Session } from "./session";
 import { TypeDot } from "./type_dot";
@@ -9,9 +9,10 @@ const MOST_LISTED = 20;
 /** What stands in the place of an empty picture: what the graph has, and where to begin. */
 export function Start({ session }: { session: Session }) {
   // Who chose an entity by the keyboard goes on in the picture.
+  const hasFocus = useRef(false);
   useEffect(
     () => () => {
-      if (document.activeElement === document.body) document.querySelector<HTMLElement>(".canvas")?.focus();
+      if (hasFocus.current) document.querySelector<HTMLElement>(".canvas")?.focus();
     },
     [],
   );
@@ -20,7 +21,20 @@ export function Start({ session }: { session: Session }) {
   if (!schema) return <p class="empty">Search for a name to begin.</p>;
   const count = (id: string): string => schema.counts[id]?.toLocaleString("en") ?? "";
   return (
-    <div class="start" data-testid="start" tabIndex={0} role="region" aria-label="What this graph has">
+    <div
+      class="start"
+      data-testid="start"
+      tabIndex={0}
+      role="region"
+      aria-label="What this graph has"
+      onFocusIn={() => {
+        hasFocus.current = true;
+      }}
+      onFocusOut={(event) => {
+        // What is removed loses the focus to nothing.
+        if (event.relatedTarget) hasFocus.current = false;
+      }}
+    >
       <h2>{session.graphName}</h2>
       <p>{session.description.value}</p>
       <section aria-live="polite">
