@@ -123,7 +123,7 @@ def test_a_call_whose_time_ends_anywhere_is_an_error_or_says_what_it_lacks(
 def test_a_call_whose_time_ends_while_the_answer_is_written_is_an_error(session: Session, name: str) -> None:
     reads, _ = session.whole[name]
     with pytest.raises(DeadlinePassed, match="time of this call"):
-        session.call(name, reads - 12)
+        session.call(name, reads - 16)
 
 
 # --- the long loops, each by itself ---

@@ -361,7 +361,7 @@ async def test_where_the_operator_says_so_every_tool_takes_explain() -> None:
             await watch.gateway.call(tool, {**given, "explain": "perhaps"})
     with pytest.raises(InputError, match="Did you mean explain") as caught:
         await watch.gateway.call("describe_schema", {"explane": True})
-    assert caught.value.valid == "Its arguments are all, node_types, language, explain."
+    assert caught.value.valid == "Its arguments are all, node_types, query, language, explain."
 
 
 def bytes_of(answer: ToolAnswer) -> int:
