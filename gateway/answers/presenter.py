@@ -116,7 +116,7 @@ class Presenter:
                     self._add_paths(window, question, topology, via=arguments.via)
                 if header.members is not None and question.members.is_in_rows:
                     window.cut(room)
-                    await self._rows.add_to(window.nodes, question.members, header.members, call)
+                    header.warnings += await self._rows.add_to(window.nodes, question.members, header.members, call)
                 elif not arguments.topology_only:
                     async with together() as tasks:
                         naming = tasks.create_task(self._names_ahead(window, header, room, left, call))

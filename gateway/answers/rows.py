@@ -27,7 +27,7 @@ from gateway.graph.shapes import (
 )
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
-from gateway.graph.walks import NAMES, End, Ends
+from gateway.graph.walks import NAMES, End, Ends, Step, Walk
 from gateway.members.figures import Grouped
 from gateway.members.ordering import in_one_language, value_key
 from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Places, Show
@@ -36,7 +36,7 @@ from gateway.schema.view import LONGEST_LABEL
 from gateway.settings.limits import SizeSettings
 from gateway.terms.literals import JsonScalar, Literal
 from gateway.terms.names import cut
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.prefixes import PrefixMap, listed_ids
 
 MOST_GROUPS = 100
 """Groups on a page unless the caller says how many."""
@@ -87,8 +87,8 @@ class RowWriter:
 
     async def add_to(
         self, nodes: Sequence[PageNode], question: MemberQuestion, header: MemberHeader, call: Call
-    ) -> None:
-        """Make nodes rows, and note in a header whether every value is shown."""
+    ) -> list[str]:
+        """Make nodes rows, note in a header whether every value is shown, and return what a reader should know."""
         columns = row_columns(question)
         iris = [node.iri for node in nodes]
         with call.tally.stage("metadata"):
@@ -116,6 +116,7 @@ class RowWriter:
             node.other_languages = cells.other_languages
         if cells.left_out or any(node.failed for node in nodes):
             header.are_values_complete = False
+        return [not_in_pairs(titles) for titles in _not_in_pairs(columns, ends, iris)]
 
     def _cells(self, names: NodeNames, question: MemberQuestion, *, in_every_language: bool = False) -> _Cells:
         languages = None if in_every_language else question.languages
@@ -143,6 +144,20 @@ class RowWriter:
         header.other_languages = found.other_languages
         header.are_values_complete = not (cells.left_out or names.unread)
         return groups
+
+
+def _not_in_pairs(
+    columns: Sequence[Column], ends: Mapping[Walk, Mapping[Iri, Ends]], nodes: Sequence[Iri]
+) -> Iterator[list[str]]:
+    """Yield the titles of columns through the same nodes, of which a row has several values each."""
+    through: dict[Step, list[Column]] = {}
+    for column in columns:
+        if len(column.walk) > 1:
+            through.setdefault(column.walk[0], []).append(column)
+    for beside in through.values():
+        several = (sum(len(ends[column.walk][node].ends) > 1 for column in beside) for node in nodes)
+        if any(count > 1 for count in several):
+            yield [column.title for column in beside]
 
 
 class _Cells:
@@ -335,3 +350,15 @@ def _read(shape: TypeShape) -> str:
     cut_ones = shape.read - min(shape.uncut)
     cut_text = f"; {cut_ones:,} of these with some of their edges only" if cut_ones else ""
     return f"sampled: {shape.read:,}{of} instances{cut_text}"
+
+
+# --- sentences that a model reads ---
+
+
+def not_in_pairs(titles: Sequence[str]) -> str:
+    """Return a warning: columns through the same nodes are lists of their own."""
+    return (
+        f"Each cell is sorted by itself, so rows do not say which values of {listed_ids(titles, 5)} belong together. "
+        "bfs_query from these nodes, one hop with the first step in only_predicates and the others in values, has a "
+        "row for each node between."
+    )

@@ -194,7 +194,7 @@ class EntitySets:
         iris = found.nodes[offset : offset + limit]
         page.members = members = MemberHeader(asked.written, titles(asked), found.count)
         rows = [PageNode(iri, self._prefixes.shorten(iri), "") for iri in iris]
-        await self._rows.add_to(rows, asked, members, call)
+        page.warnings += await self._rows.add_to(rows, asked, members, call)
         most = max_bytes(self._profile.size, None, explain=arguments.explain)
         page.rows = rows
         self._cut(page, found, offset, len(rows))

@@ -92,6 +92,35 @@ async def test_columns_show_ends_of_walks_with_names_or_ids() -> None:
     )
 
 
+TWO_PRICES = """
+@prefix x: <https://example.org/x/> .
+x:saw a x:Tool ; x:price x:p1, x:p2 . x:axe a x:Tool ; x:price x:p3 .
+x:p1 x:amount 30 ; x:currency x:eur . x:p2 x:amount 12 ; x:currency x:usd . x:p3 x:amount 9 ; x:currency x:eur .
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "limit", "is_said"),
+    [
+        (["x:price/x:amount", "x:price/x:currency"], 2, True),
+        (["x:price/x:amount", "x:price/x:currency"], 1, False),
+        (["x:price/x:amount", "x:price"], 2, False),
+    ],
+)
+async def test_columns_through_the_same_nodes_say_that_their_values_are_not_in_pairs(
+    values: list[str], limit: int, *, is_said: bool
+) -> None:
+    listed = await asked("search_entities", TWO_PRICES, node_types=["Tool"], values=values, limit=limit)
+    said = [text for text in listed.get("warnings", []) if "belong together" in text]
+    assert [", ".join(values) in text for text in said] == [True] * is_said
+
+
+async def test_the_advice_of_columns_not_in_pairs_shows_the_pairs() -> None:
+    beside: dict[str, Any] = {"only_predicates": ["x:price"], "values": ["x:amount", "x:currency"]}
+    answer = await asked("bfs_query", TWO_PRICES, seeds=["x:saw"], max_hops=1, **beside)
+    assert rows(answer) == [["x:p1", 30, "x:eur"], ["x:p2", 12, "x:usd"]]
+
+
 async def test_an_entry_of_several_predicates_is_one_hop() -> None:
     answer = await asked("bfs_query", seeds=["x:saw"], max_hops=1, only_predicates=["x:madeBy/^x:madeBy"])
     assert answer == {
