@@ -405,8 +405,10 @@ class TopologyFilter:
                 removed.setdefault(node, "where")
         warnings.extend(about_values(asked.written, chosen))
         nodes = [node for node in found if node in kept]
-        if not nodes and (absent := await self._members.absent(asked.conditions, call)):
-            warnings.append(no_nodes(self._prefixes.listed(absent), len(absent)))
+        if not nodes:
+            warnings += asked.if_none
+            if absent := await self._members.absent(asked.conditions, call):
+                warnings.append(no_nodes(self._prefixes.listed(absent), len(absent)))
         if len(asked.conditions) > 1 and not nodes and found:
             warnings.append(each_alone(asked.written, [(count, not chosen.unsure) for count in chosen.alone]))
         order = None

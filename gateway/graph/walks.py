@@ -165,6 +165,12 @@ class Condition:
     operator: Operator
     operand: Operand | None = None
 
+    @property
+    def nodes(self) -> Iterator[Iri]:
+        """The nodes that ends are compared with."""
+        members = self.operand.members if isinstance(self.operand, Alternatives) else [self.operand]
+        return chain.from_iterable(one.iris for one in members if isinstance(one, Nodes))
+
 
 @dataclass(frozen=True, slots=True)
 class Order:

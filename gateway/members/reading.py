@@ -20,11 +20,9 @@ from gateway.graph.walks import (
     TYPES,
     Aggregate,
     Aggregated,
-    Alternatives,
     Condition,
     End,
     Ends,
-    Nodes,
     Order,
     OtherWalk,
     Walk,
@@ -82,6 +80,7 @@ class MemberQuestion:
         edges: Whether edges are shown.
         show: What stands for a node in rows.
         warnings: What a reader should know about the names used.
+        if_none: What a reader should know where no node fulfils the conditions.
         doubts: What else the names used may mean, so that no answer to the question is complete.
         languages: The languages in which texts are shown, the best first.
     """
@@ -94,6 +93,7 @@ class MemberQuestion:
     edges: bool = True
     show: Show = "both"
     warnings: tuple[str, ...] = ()
+    if_none: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
 
@@ -189,9 +189,7 @@ class MemberReader:
         Raises:
             Fault: The graph could not be asked.
         """
-        operands = [one.operand for one in conditions if one.walk != TYPES]
-        members = chain.from_iterable(one.members if isinstance(one, Alternatives) else [one] for one in operands)
-        named = {iri for one in members if isinstance(one, Nodes) for iri in one.iris}
+        named = set(chain.from_iterable(one.nodes for one in conditions if one.walk != TYPES))
         # A type in parentheses is no node, but may be a value.
         nodes = sorted(iri for iri in named if not is_reached_by(iri))
         found = await self._store.existing(nodes, call) if nodes else {}

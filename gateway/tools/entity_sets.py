@@ -153,8 +153,10 @@ class EntitySets:
         """
         chosen = await self._reader.chosen(nodes, asked.conditions, call)
         warnings = [*about_values(asked.written, chosen)]
-        if not chosen.nodes and (absent := await self._reader.absent(asked.conditions, call)):
-            warnings.append(no_nodes(self._prefixes.listed(absent), len(absent)))
+        if not chosen.nodes:
+            warnings += asked.if_none
+            if absent := await self._reader.absent(asked.conditions, call):
+                warnings.append(no_nodes(self._prefixes.listed(absent), len(absent)))
         doubt = mark if not mark.whole else _doubt(chosen)
         if asked.grouping is not None:
             found = Grouped(mark=doubt)

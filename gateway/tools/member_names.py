@@ -15,7 +15,7 @@ from gateway.errors import EndpointFault, Fault, GatewayError, InputError, quote
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
-from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, OtherWalk, Walk
+from gateway.graph.walks import LONGEST_WALK, NAMES, TYPES, Condition, Operator, Order, OtherWalk, Walk
 from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
 from gateway.members.expression_notes import about_paths, says_edges_unseen
 from gateway.members.figures import Figure, FigureKind, Grouping
@@ -266,6 +266,7 @@ class MemberNames:
                 *chain.from_iterable(one.warnings for one in meant),
                 *self._about_denied(asked.walks, known),
             ),
+            if_none=tuple(self._about_types(conditions, known)),
             doubts=tuple(dict.fromkeys(chain(*(one.doubts for one in meant), self._about_sets(asked)))),
             languages=language_order(self._languages, call.language, known.schema.languages),
         )
@@ -276,6 +277,16 @@ class MemberNames:
         predicates = chain.from_iterable(step.predicates for step in steps)
         are_unseen = says_edges_unseen(self._store, known)
         return about_paths(cast("Iterable[Iri]", predicates), known, self._prefixes, are_unseen=are_unseen)
+
+    def _about_types(self, conditions: Sequence[Condition], known: SchemaView) -> Iterable[str]:
+        """Yield a warning of a type that is compared with nodes, which are hardly ever the type itself."""
+        equal = [one for one in conditions if one.operator in {"=", "in"} and one.walk != TYPES]
+        compared = {iri: one.walk for one in equal for iri in one.nodes}
+        types = [term.iri for term in known.schema.types if term.iri in compared] if compared else []
+        if types:
+            walk = compared[types[0]]
+            condition = f"{self._title(walk)}/type = {self._prefixes.in_prose(types[0])}"
+            yield type_compared(self._prefixes.listed(types), len(types), condition if len(walk) < LONGEST_WALK else "")
 
     def _about_sets(self, asked: MemberQuestion) -> Iterable[str]:
         """Return a doubt where values are compared that are members of what a class itself is a union of."""
@@ -475,6 +486,13 @@ def unpaired_figures(step: str) -> str:
         f"compute: figures and groups are about all values of a node behind {step}, not only those that fulfil where. "
         f"For these alone, ask for the nodes on the way (node_types: theirs, or untyped) with where, and walk back."
     )
+
+
+def type_compared(types: str, count: int, condition: str) -> str:
+    """Return a warning: conditions compare with types themselves, and nothing fulfils them."""
+    are = "is a type" if count == 1 else "are types"
+    advice = f" For nodes of the type, write {quoted(condition)}." if condition else ""
+    return f"where: {types} {are}, and nodes are compared with the type itself.{advice}"
 
 
 def reserved_word(name: str, argument: str = "where") -> str:

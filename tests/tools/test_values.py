@@ -177,6 +177,19 @@ async def test_a_condition_that_lets_nothing_through_says_which_nodes_the_graph_
         assert [text for text in answer.get("warnings", []) if "of this graph" in text] == told
 
 
+@pytest.mark.parametrize("arguments", [{"node_types": ["Person"]}, {"seeds": ["x:ann", "x:bob"], "max_hops": 1}])
+async def test_a_condition_that_compares_with_a_type_and_lets_nothing_through_says_so(
+    arguments: dict[str, Any],
+) -> None:
+    tool = "bfs_query" if "seeds" in arguments else "search_entities"
+    answer = await asked(tool, where=["^x:madeBy = x:Tool"], **arguments)
+    said = [text for text in answer["warnings"] if "is a type" in text]
+    assert (answer["found"], len(said)) == (0, 1)
+    assert "write '^x:madeBy/type = x:Tool'" in said[0]
+    advised = await asked("search_entities", node_types=["Person"], where=["^x:madeBy/type = x:Tool"])
+    assert [row[0] for row in rows(advised)] == ["x:ann", "x:bob"]
+
+
 async def test_texts_that_read_as_numbers_and_values_that_cannot_be_compared_are_counted() -> None:
     answer = await asked("bfs_query", seeds=["x:bob"], max_hops=1, where=["x:weight < 3"], edges=False)
     assert [text.partition(", by")[0] for text in answer["warnings"]] == [
