@@ -170,6 +170,8 @@ class MemberNames:
         self._schema_cache = schema_cache
         self._others = profile.edges.excluded
         self._languages = profile.names.languages
+        # Where blank nodes are none, no expression is read.
+        self._sets = _SETS if profile.nodes.blank == "on" else frozenset()
         self._shapes = shapes
         self._prefixes = prefixes
         self._entities = EntityNames(store, prefixes)
@@ -295,7 +297,7 @@ class MemberNames:
         walks += [] if asked.order is None else [asked.order.walk]
         walks += [] if asked.grouping is None else asked.grouping.walks
         steps = {step for walk in walks for step in walk if not isinstance(step.predicates, str)}
-        sets = sorted({one for step in steps for one in step.predicates if one in _SETS})
+        sets = sorted({one for step in steps for one in step.predicates if one in self._sets})
         return [members_unread(self._prefixes.listed(sets))] if sets else []
 
     def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:

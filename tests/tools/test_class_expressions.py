@@ -11,6 +11,7 @@ from gateway.expand_compact import expand
 from gateway.export.rdf_graph import to_rdflib
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import NodeSettings
 from gateway.terms.iri import ARRAY
 from tests.small import PREFIXES, ROOM, ids, over
 from tests.tools.conftest import Open
@@ -1057,3 +1058,11 @@ async def test_what_is_in_the_list_of_a_union_is_not_compared_and_leaves_no_answ
     assert not found.complete
     assert not around.complete
     assert any("is not compared" in gap.detail for gap in around.incomplete or ())
+
+
+async def test_what_is_in_the_list_of_a_union_is_not_doubted_where_no_expression_is_read(over_file: Open) -> None:
+    profile = Profile(size=ROOM, nodes=NodeSettings(blank="off"))
+    async with over_file(AXIOMS, profile) as gateway:
+        found = await gateway.search_entities(node_types=["owl:Class"], where=["owl:unionOf = x:D"])
+    assert found.complete
+    assert not found.warnings
