@@ -489,6 +489,24 @@ async def test_an_annotation_of_another_list_leaves_the_evidence_of_one_whole() 
     assert "degraded" not in answer
 
 
+async def test_walks_and_conditions_find_the_members_of_an_enumeration_that_defines_a_class() -> None:
+    turtle = (
+        _OWL + "x:a a owl:Class ; owl:equivalentClass [ owl:oneOf ( x:c x:d ) ] . x:b a owl:Class ; owl:oneOf ( x:c ) ."
+    )
+    asked: dict[str, Any] = {"node_types": ["owl:Class"], "show": "id"}
+    questions = [("search_entities", asked | {"where": [f"owl:oneOf {how}"]}) for how in ("exists", "missing", "= x:d")]
+    questions.append(("search_entities", asked | {"values": ["owl:oneOf"]}))
+    async with served(turtle) as (gateway, _):
+        found = await answers(gateway, questions)
+    assert [one.get("rows", []) for one in found] == [
+        [["x:a"], ["x:b"]],
+        [],
+        [["x:a"]],
+        [["x:a", ["x:c", "x:d"]], ["x:b", "x:c"]],
+    ]
+    assert all(one["complete"] for one in found)
+
+
 async def test_an_annotation_of_an_axiom_about_a_blank_node_is_evidence_of_its_edge() -> None:
     turtle = f"""x:c x:q _:n . _:n rdfs:label 'it' ; rdfs:subClassOf {_SOME} .
         [] a owl:Axiom ; owl:annotatedSource _:n ; {_TO_SOME} ."""

@@ -37,6 +37,7 @@ from gateway.terms.iri import (
     ANNOTATED,
     EXPRESSION_PREDICATES,
     HAS_VALUE,
+    OWL,
     OWN,
     RDF_OBJECT,
     RDF_PREDICATE,
@@ -53,8 +54,8 @@ from gateway.terms.literals import Literal
 _MOST: Final = 5_000
 """Blank nodes of expressions that are read for one question."""
 
-_OF_AXIOMS: Final = frozenset((RDF_TYPE, SUBCLASS_OF, f"{RDFS}domain", f"{RDFS}range"))
-"""Predicates of axioms, which say edges of the same ones between other classes."""
+_OF_AXIOMS: Final = frozenset((RDF_TYPE, SUBCLASS_OF, f"{RDFS}domain", f"{RDFS}range", f"{OWL}oneOf"))
+"""Predicates of which expressions say edges between other nodes, whatever their property is."""
 
 _ROUNDS: Final = 24
 """Levels of expressions in each other, and cells of their lists, that are followed."""
