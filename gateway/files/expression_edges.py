@@ -63,7 +63,7 @@ _FIRST, _REST, _NIL = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL)
 _TRUE = literal("true", f"{XSD}boolean")
 _UNCERTAIN = frozenset(map(node, (RESTRICTED, ONE_OF, NEGATED)))
 
-_CONTENT = frozenset(
+CONTENT = frozenset(
     [node(f"{OWL}{name}") for name in ("propertyChainAxiom", "hasKey", "disjointUnionOf", "disjointWith")] + [PATH]
 )
 """Predicates of which lists, expressions and paths are content."""
@@ -163,7 +163,7 @@ class _Folder:
                 found.unread += predicate in {SUBCLASS, EQUIVALENT}
             elif (predicate in _AXIOMS and is_right) or (predicate in SETS and not _is_iri(value)):
                 self._read_axiom(triple)
-            elif predicate in _CONTENT and is_blank(value):
+            elif predicate in CONTENT and is_blank(value):
                 self._add_content(triple)
         self._add_bounds()
         for said in self._said.values():

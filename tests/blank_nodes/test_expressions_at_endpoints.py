@@ -507,6 +507,16 @@ async def test_walks_and_conditions_find_the_members_of_an_enumeration_that_defi
     assert all(one["complete"] for one in found)
 
 
+@pytest.mark.parametrize("content", [f"owl:disjointWith {_SOME}", "sh:path [ sh:inversePath x:p ]"])
+async def test_content_that_cannot_be_read_fulfils_no_inequality_in_a_complete_answer(content: str) -> None:
+    turtle = f"{_OWL} x:a a x:T ; {content} . x:b a x:T ; {content.split(maxsplit=1)[0]} x:p ."
+    condition = f"{content.split(maxsplit=1)[0]} != x:q"
+    async with served(turtle, engine="blazegraph") as (gateway, _):
+        found = await gateway.search_entities(node_types=["x:T"], where=[condition], show="id")
+    assert [row[0] for row in found.rows or ()] == ["x:b"]
+    assert not found.complete
+
+
 async def test_an_annotation_of_an_axiom_about_a_blank_node_is_evidence_of_its_edge() -> None:
     turtle = f"""x:c x:q _:n . _:n rdfs:label 'it' ; rdfs:subClassOf {_SOME} .
         [] a owl:Axiom ; owl:annotatedSource _:n ; {_TO_SOME} ."""

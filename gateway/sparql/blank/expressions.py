@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from gateway.errors import Fault
 from gateway.files.class_expressions import READ_INWARDS, READ_OUTWARDS
-from gateway.files.expression_edges import Expressions, fold_expressions
+from gateway.files.expression_edges import CONTENT, Expressions, fold_expressions
 from gateway.files.ntriples import Terms, node
 from gateway.graph.call import Call, Deadline, Requester
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
@@ -367,6 +367,11 @@ def _with_axioms(selection: EdgeSelection) -> EdgeSelection:
 def is_of_axiom(predicate: Iri, *, is_incoming: bool) -> bool:
     """Return whether a predicate leads from a node to an expression, or from one to the node, that may say an edge."""
     return predicate in (READ_INWARDS if is_incoming else READ_OUTWARDS)
+
+
+def may_lead_to_content(predicate: Iri) -> bool:
+    """Return whether a predicate may lead from a node to what is no end of an edge, and equals nothing."""
+    return is_of_axiom(predicate, is_incoming=False) or node(predicate) in CONTENT
 
 
 def _parts_beside(content: Content) -> list[Iri]:

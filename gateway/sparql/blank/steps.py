@@ -22,7 +22,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.contents import is_evidence
 from gateway.sparql.blank.edges import Known, as_edge
-from gateway.sparql.blank.expressions import is_of_axiom
+from gateway.sparql.blank.expressions import may_lead_to_content
 from gateway.sparql.blank.joining import BlankJoiner
 from gateway.sparql.blank.keys import ends_in
 from gateway.sparql.blank.lists import Lists
@@ -359,11 +359,9 @@ class StepReader:
 
 
 def _leads_to_expressions(walk: Walk) -> bool:
-    """Return whether the last step of a walk may lead to class expressions."""
+    """Return whether the last step of a walk may lead to class expressions, or to paths of SHACL."""
     last = walk[-1]
-    return isinstance(last.predicates, tuple) and any(
-        is_of_axiom(one, is_incoming=False) and not last.is_inverse for one in last.predicates
-    )
+    return isinstance(last.predicates, tuple) and not last.is_inverse and any(map(may_lead_to_content, last.predicates))
 
 
 def _resolved(said: _Said, step: _Step, known: Known) -> _Led:
