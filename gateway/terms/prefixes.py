@@ -38,7 +38,7 @@ from gateway.terms.iri import (
 from gateway.terms.spelling import nearest
 
 _LOCAL = re.compile(r"[\w.\-]{1,200}")
-_NAMESPACES = 30
+_NAMESPACES = 100
 """A local name as it is typed, and namespaces in which it is looked for: an ontology has some ten."""
 
 _SHOWN = 8
@@ -279,6 +279,11 @@ class PrefixMap:
     def listed(self, iris: Iterable[str], most: int = _LISTED) -> str:
         """Return the first canonical IDs of some IRIs for a sentence, and the number of the others."""
         return listed_ids(self.in_order(iris), most)
+
+    @property
+    def are_all_looked_at(self) -> bool:
+        """Whether `with_local_name` looks behind all declared prefixes: else another node may be called so."""
+        return len({*filter(None, self._declared.values())}) <= _NAMESPACES
 
     def with_local_name(self, text: str, beside: Iterable[str] = ()) -> list[str]:
         """Return the IRIs that have a text as local name behind a declared prefix; of the first prefixes, if many.

@@ -283,7 +283,9 @@ class EntityNames:
 
     async def _are_all_compared(self, hits: Hits, known: SchemaView, call: Call) -> bool:
         """Return whether a search compared all names, and local names where nodes have no other."""
-        are_compared = hits.exhaustive and not hits.truncated and hits.fault is None
+        are_compared = (
+            hits.exhaustive and not hits.truncated and hits.fault is None and self._prefixes.are_all_looked_at
+        )
         if hits.local_names or not are_compared:
             return are_compared
         nameless = await self._store.nameless(known.schema, call)

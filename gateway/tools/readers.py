@@ -294,8 +294,11 @@ class IdReader:
         Raises:
             Fault: Whether the graph has one could not be found out.
         """
-        are_all = (page.exhaustive or page.has_all_names) and not page.truncated and not self._is_part
-        found = await with_local_name(name, self._prefixes, self._store, call) if are_all else ()
+        # A node without a name is called by its local name, in whatever namespace.
+        are_all = page.exhaustive and page.has_all_names and not page.truncated and not self._is_part
+        if not (are_all and self._prefixes.are_all_looked_at):
+            return None
+        found = await with_local_name(name, self._prefixes, self._store, call)
         return found[0] if len(found) == 1 else None
 
     def _taken(self, hit: PageHit, others: str) -> NamedEntity:

@@ -11,7 +11,7 @@ from mcp import Client
 
 from gateway.answers.models import Answer, CompactAnswer, SearchResult
 from gateway.arguments import MAX_HITS
-from gateway.errors import EndpointFault, Fault, GatewayError, InputError
+from gateway.errors import EndpointFault, Fault, GatewayError, InputError, QueryRefused
 from gateway.escaping import json_text
 from gateway.graph.values import Hits
 from gateway.server.app import build
@@ -19,10 +19,14 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import TypeSettings
+from gateway.sparql.store import SparqlStore
+from gateway.terms.iri import LOCAL_NAME
+from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
+from gateway.transport.inprocess import InProcess
 from tests.examples import examples, some
 from tests.search_index.small_indexes import ManyNames, over_names
-from tests.small import ROOM, Watched, WatchedElsewhere, engine, over
+from tests.small import ROOM, Watched, WatchedElsewhere, X, engine, over
 
 pytestmark = pytest.mark.anyio
 
@@ -161,6 +165,32 @@ async def test_a_local_name_of_one_node_is_taken_where_no_entity_has_it_as_its_n
         "No entity is called 'stream': it is taken for x:stream, by its local name. If another is meant, write its ID."
     )
     assert warning in (answer.as_json()["warnings"])
+
+
+@pytest.mark.parametrize("ask", ASKED)
+async def test_no_local_name_is_taken_where_those_of_nodes_without_a_name_were_not_compared(ask: Ask) -> None:
+    async def refuses(query: str) -> None:
+        if LOCAL_NAME in query:
+            raise QueryRefused("No.")
+
+    turtle = GRAPH + "<https://elsewhere.example/stream> x:knows x:ann ."
+    async with over(WatchedElsewhere(engine(turtle), refuses)) as gateway:
+        with pytest.raises(InputError, match="Not every name could be compared"):
+            await ask(gateway, "stream")
+
+
+@pytest.mark.parametrize("ask", ASKED)
+async def test_no_local_name_is_taken_where_more_namespaces_are_declared_than_are_looked_at(ask: Ask) -> None:
+    store, settings = SparqlStore(InProcess(engine(GRAPH), max_bytes=1 << 24), Profile()), Profile()
+    many = {f"p{number}": f"https://example.org/{number}/" for number in range(100)}
+    async with Gateway(store, settings, PrefixMap({**many, "x": X})) as gateway:
+        with pytest.raises(InputError, match="no entity has this name"):
+            await ask(gateway, "stream")
+        # A condition says that it may be another.
+        answer = await gateway.search_entities(node_types=["x:Person"], where=["x:knows = bob"])
+        assert answer.complete
+        answer = await gateway.search_entities(node_types=["x:Person"], where=["x:knows = stream"])
+        assert (answer.result, answer.complete) == ([], False)
 
 
 @pytest.mark.parametrize("ask", ASKED)
