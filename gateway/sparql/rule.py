@@ -191,6 +191,13 @@ class EdgeRule:
         return {name: value for name, value in self.scanned_evidence.items() if name != "singletons"}
 
     @property
+    def read_markers(self) -> list[Iri]:
+        """The predicates of the nodes that state something about edges, in the ways that are read."""
+        found = self.scanned_evidence_of_nodes if self.may_have_evidence else {}
+        markers = (one for listed in found.values() if isinstance(listed, tuple) for one in listed)
+        return [one for one in markers if one not in _MARKERS or self.uses.may_use(_MARKERS[one])]
+
+    @property
     def evidence_of_nodes(self) -> dict[str, Parameter]:
         """What makes nodes evidence, as template parameters."""
         return {name: value for name, value in self.evidence.items() if name != "singletons"}

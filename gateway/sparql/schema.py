@@ -490,9 +490,7 @@ class SchemaReader:
 
     async def _annotations(self, call: Call) -> tuple[Iri, ...]:
         """Return the predicates of what is stated about edges; none where that could not be read."""
-        found = self._rule.scanned_evidence_of_nodes if self._rule.may_have_evidence else {}
-        markers = [one for listed in found.values() if isinstance(listed, tuple) for one in listed]
-        if not markers:
+        if not (markers := self._rule.read_markers):
             return ()
         given: dict[str, Parameter] = {"markers": markers, "unsaid": TERMS_OF_EVIDENCE, "scan": self._quick_limit}
         try:

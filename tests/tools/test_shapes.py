@@ -9,7 +9,7 @@ from gateway.api import open_gateway
 from gateway.errors import EndpointFault, InputError
 from gateway.escaping import json_text
 from gateway.settings.profile import Profile
-from gateway.settings.vocabulary import TypeSettings
+from gateway.settings.vocabulary import EvidenceSettings, EvidenceWay, TypeSettings
 from gateway.tools.gateway import Gateway
 from tests.graphs import fixture
 from tests.shape_oracle import kinds_by_value_predicate, nodes_by_value_predicate, shape, triples_of
@@ -210,3 +210,10 @@ async def test_predicates_of_what_is_stated_about_edges_are_named_and_an_argumen
     assert answer.rows == [["x:bob", None], ["x:cid", None]]
     async with over("x:a x:p x:b .") as gateway:
         assert "evidence" not in (await gateway.describe_schema()).next_steps
+
+
+@pytest.mark.parametrize(("way", "said"), [("statements", " has x:quote, x:since."), ("singleton_properties", "")])
+async def test_no_predicate_is_named_of_what_is_stated_in_a_way_that_is_not_read(way: EvidenceWay, said: str) -> None:
+    async with over(STATED, Profile(evidence=EvidenceSettings(ways=(way,)))) as gateway:
+        advice = (await gateway.describe_schema()).next_steps
+    assert advice.partition("The evidence of edges, which bfs_query shows and no filter or condition reads,")[2] == said
