@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import cast, get_args
 
 from gateway import messages
@@ -24,7 +24,7 @@ from gateway.members.sides import WalkReader
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, TermLookup, called_so
 from gateway.settings.profile import Profile
-from gateway.terms.iri import OWL, TEXT_PREDICATES, walk_iri
+from gateway.terms.iri import EXPRESSION_PREDICATES, OWL, RDFS, SUBCLASS_OF, TEXT_PREDICATES, walk_iri
 from gateway.terms.literals import language_order
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.entity_names import EntityNames
@@ -291,14 +291,24 @@ class MemberNames:
             yield type_compared(self._prefixes.listed(types), len(types), condition if len(walk) < LONGEST_WALK else "")
 
     def _about_sets(self, asked: MemberQuestion) -> Iterable[str]:
-        """Return a doubt where values are compared that are members of what a class itself is a union of."""
+        """Yield doubts where what is asked about is read as edges of a class: its own sets, and class expressions."""
         walks = [one.walk for one in asked.conditions if one.operator not in {"exists", "missing"}]
         walks += [one.operand.walk for one in asked.conditions if isinstance(one.operand, OtherWalk)]
         walks += [] if asked.order is None else [asked.order.walk]
         walks += [] if asked.grouping is None else asked.grouping.walks
         steps = {step for walk in walks for step in walk if not isinstance(step.predicates, str)}
         sets = sorted({one for step in steps for one in step.predicates if one in self._sets})
-        return [members_unread(self._prefixes.listed(sets))] if sets else []
+        if sets:
+            yield members_unread(self._prefixes.listed(sets))
+        pairs = chain.from_iterable(map(pairwise, asked.walks if self._sets else ()))
+        through = {
+            one
+            for axiom, said in pairs
+            if not (axiom.is_inverse or said.is_inverse) and not _AXIOMS.isdisjoint(axiom.predicates)
+            for one in EXPRESSION_PREDICATES.intersection(said.predicates)
+        }
+        if through:
+            yield expressions_not_walked(self._prefixes.listed(sorted(through)))
 
     def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:
         for one in read:
@@ -423,6 +433,9 @@ class MemberNames:
 _SETS = frozenset({f"{OWL}unionOf", f"{OWL}intersectionOf"})
 """Predicates of which the lists are read as edges of the classes in them."""
 
+_AXIOMS = frozenset({SUBCLASS_OF, f"{OWL}equivalentClass", f"{RDFS}domain", f"{RDFS}range"})
+"""Predicates from a class or a property to class expressions, which are read as edges."""
+
 _RESERVED: Mapping[str, Walk] = {"name": NAMES, "type": TYPES}
 
 _FIGURE = re.compile(rf"({'|'.join(get_args(FigureKind))})\b(.*)", re.DOTALL | re.IGNORECASE)
@@ -446,6 +459,14 @@ def members_unread(predicates: str) -> str:
     return (
         f"What classes are in the lists of {predicates} is not compared: it is read as edges of the classes, mostly "
         f"rdfs:subClassOf, which bfs_query shows."
+    )
+
+
+def expressions_not_walked(predicates: str) -> str:
+    """Return a doubt: a walk leads over class expressions, which are no nodes."""
+    return (
+        f"What class expressions say by {predicates} is read as edges of the classes that have them, which bfs_query "
+        "shows, so walks over expressions find none of it."
     )
 
 

@@ -1066,3 +1066,16 @@ async def test_what_is_in_the_list_of_a_union_is_not_doubted_where_no_expression
         found = await gateway.search_entities(node_types=["owl:Class"], where=["owl:unionOf = x:D"])
     assert found.complete
     assert not found.warnings
+
+
+@pytest.mark.parametrize(
+    "asked", [{"where": ["owl:equivalentClass/owl:unionOf missing"]}, {"values": ["rdfs:subClassOf/owl:unionOf"]}]
+)
+async def test_a_walk_over_class_expressions_leaves_no_answer_complete(over_file: Open, asked: dict[str, Any]) -> None:
+    axiom = "x:C owl:equivalentClass [ owl:unionOf ( x:A x:B ) ] . x:E owl:unionOf ( x:A x:B ) ; rdfs:subClassOf x:C ."
+    async with over_file(f"x:C a owl:Class . x:E a owl:Class . {axiom}") as gateway:
+        found = await gateway.search_entities(node_types=["owl:Class"], **asked)
+        direct = await gateway.search_entities(node_types=["owl:Class"], where=["owl:unionOf exists"])
+    assert not found.complete
+    assert any("walks over expressions" in text for text in found.warnings or ())
+    assert direct.complete
