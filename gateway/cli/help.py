@@ -108,7 +108,7 @@ class Program(TyperGroup):
             at = end
         if not moved:
             return args
-        if not {*ctx.help_option_names}.isdisjoint(before):
+        if not {*ctx.help_option_names, "--version"}.isdisjoint(before):
             return before
         if at >= len(args) and not ctx.resilient_parsing:
             ctx.fail(f"A command is missing: {PROGRAM} COMMAND {shlex.join(moved)}")

@@ -148,7 +148,7 @@ def between_last(answer: Subgraph) -> list[str]:
         return []
     if not answer.edges or render.table_of(answer) is not None:
         return []
-    more = f": --hops {answer.max_hops + 1} shows them" if answer.max_hops < MAX_HOPS else ""
+    more = ": one hop more shows them" if answer.max_hops < MAX_HOPS else ""
     return [f"Edges between two nodes at distance {answer.max_hops} are not shown{more}."]
 
 

@@ -66,7 +66,7 @@ def test_the_header_says_what_was_asked_and_that_nothing_is_missing(run: Run) ->
 
 
 def test_edges_between_the_farthest_nodes_are_said_to_be_left_out(run: Run) -> None:
-    said = "Edges between two nodes at distance 1 are not shown: --hops 2 shows them."
+    said = "Edges between two nodes at distance 1 are not shown: one hop more shows them."
     assert said in run("bfs", "drug:warfarin", "--text").out
     assert said in run("bfs", "drug:warfarin", "--tsv").err
     assert said in run("bfs", "drug:warfarin", "--all", "--text").out
