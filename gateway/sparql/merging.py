@@ -210,6 +210,8 @@ class Merger:
             if self._gathering.get(call.requester) is gathering:
                 gathering.questions.remove(waiting)
             if not gathering.waiters and not task.done():
+                # Who asks from now on must not wait for what is being cancelled.
+                self._close(gathering, call.requester)
                 task.cancel()
                 await asyncio.wait({task})
         task.result()
@@ -220,8 +222,7 @@ class Merger:
             for _ in range(_PASSES):
                 await asyncio.sleep(0)
         finally:
-            if self._gathering.get(requester) is gathering:
-                del self._gathering[requester]
+            self._close(gathering, requester)
         together = self._together(gathering.questions)
         if len(together) <= 1:
             return
@@ -234,6 +235,10 @@ class Merger:
             self._apart[_names(together)] = self._clock() + _APART_SECONDS
         for one, rows in zip(together, answers, strict=True):
             one.rows = rows
+
+    def _close(self, gathering: _Gathering, requester: Requester) -> None:
+        if self._gathering.get(requester) is gathering:
+            del self._gathering[requester]
 
     def _together(self, asked: Sequence[_Waiting]) -> Sequence[_Waiting]:
         """Return those of some questions that go into one query."""

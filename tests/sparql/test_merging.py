@@ -2,25 +2,27 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from gateway.errors import GaveUp, NetworkFault, QueryRefused
-from gateway.graph.call import Deadline, Spend, unpaid
+from gateway.graph.call import Call, Deadline, Spend, unpaid
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, NameSettings
 from gateway.sparql import template
 from gateway.sparql.json_rows import decode
-from gateway.sparql.merging import Merged, Question, may_be_merged
+from gateway.sparql.merging import Merged, Merger, Question, may_be_merged
 from gateway.sparql.sentinel import END
 from gateway.sparql.store import SparqlStore
 from gateway.sparql.table import LiteralTerm, Table
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
+from tests.cache.fake_store import call
 from tests.cases import check_each
 from tests.small import PREFIXES, ROOM, WatchedElsewhere, X, engine
 from tests.tables import rows_of
@@ -170,14 +172,15 @@ async def test_an_answer_is_the_same_however_many_queries_run_at_once(tool: str)
     assert len(one.queries) <= len(several.queries)
 
 
-async def test_types_properties_and_edges_of_a_description_are_one_request() -> None:
+async def test_types_properties_and_edges_of_a_description_are_one_request_and_its_names_another() -> None:
     there = await Elsewhere().learnt()
     answer = await there.gateway.describe_entity("x:a")
     assert answer.complete
     assert list(answer.edges or ()) == ["x:p", "^x:q"]
-    first, *others = there.merged
-    assert not others
+    first, names = there.queries
+    assert there.merged == [first, names]
     assert all(part in first for part in ("#type>", "isLiteral(?v)", '"2" AS ?end'))
+    assert '"2" AS ?end' not in names
 
 
 @pytest.mark.parametrize("fault", [QueryRefused("No."), GaveUp("Too much."), NetworkFault("Reset.")], ids=repr)
@@ -186,7 +189,8 @@ async def test_questions_that_fail_together_are_asked_alone(fault: Exception) ->
     there.fault = fault
     answer = await there.gateway.describe_entity("x:a")
     assert answer.as_json() == (await usual.gateway.describe_entity("x:a")).as_json()
-    assert len(there.merged) == 1
+    # What is described, and names.
+    assert len(there.merged) == 2
 
 
 async def test_questions_that_an_endpoint_refuses_together_are_asked_alone_from_then_on() -> None:
@@ -212,12 +216,31 @@ async def test_a_call_that_ends_leaves_no_query_at_work() -> None:
     assert asyncio.all_tasks() <= running
 
 
+async def test_a_question_is_asked_though_the_one_before_it_of_its_call_is_cancelled_at_that_moment() -> None:
+    sent: list[Merged] = []
+
+    async def send(merged: Merged, _: Sequence[Call]) -> Sequence[Table | None]:
+        sent.append(merged)
+        return [None] * len(merged.questions)
+
+    merger, asking = Merger(send, time.monotonic), call()
+    first = asyncio.create_task(merger.rows(THREE[0], asking))
+    await asyncio.sleep(0)
+    first.cancel()
+    others = [asyncio.create_task(merger.rows(each, asking)) for each in THREE[1:]]
+    async with asyncio.timeout(30):
+        await asyncio.wait([first, *others])
+    assert first.cancelled()
+    assert [each.result() for each in others] == [None, None]
+    assert [merged.questions for merged in sent] == [THREE[1:]]
+
+
 async def test_two_calls_are_not_merged() -> None:
     there = await Elsewhere().learnt()
     async with asyncio.TaskGroup() as tasks:
         for entity in ("x:a", "x:c"):
             tasks.create_task(there.gateway.describe_entity(entity))
-    assert len(there.merged) == 2
+    assert len(there.merged) == 4
     assert not [query for query in there.merged if f"<{X}a> ?p" in query and f"<{X}c> ?p" in query]
 
 
