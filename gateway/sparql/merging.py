@@ -92,13 +92,13 @@ class Merged:
     def _around(self, queries: Sequence[str]) -> str:
         prologue: dict[str, None] = {}
         written = []
-        for number, (question, query) in enumerate(zip(self.questions, queries, strict=True)):
+        for number, query in enumerate(queries):
             prefixes, body = apart(query)
             prologue |= dict.fromkeys(prefixes.splitlines(keepends=True))
             slots = {
                 "query": body.rstrip(),
                 "label": render.string(_label(number)),
-                "marker": render.string(_mark(number, question)),
+                "marker": render.string(_mark(number, query)),
             }
             written.append("".join(markup.write(_parts("merged_question"), slots, _none)).rstrip())
         slots = {
@@ -123,7 +123,7 @@ class Merged:
                 position += 1
             if position == len(ends):
                 break
-            if ends[position] != _mark(number, question):
+            if ends[position] != _mark(number, question.query):
                 return (None,) * len(found)
             own = rows.at(range(begin, position))
             if question.text.is_distinct and own.repeated(question.text.variables):
@@ -144,8 +144,8 @@ def _label(number: int) -> str:
     return str(number)
 
 
-def _mark(number: int, question: Question) -> str:
-    return f"{number} {marker(question.query)}"
+def _mark(number: int, query: str) -> str:
+    return f"{number} {marker(query)}"
 
 
 def _none(_: str) -> Sequence[str]:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -98,6 +99,11 @@ async def test_the_answer_to_another_query_proves_nothing() -> None:
     assert Merged(THREE, 1_000).answers(await answer_to(other)) == (None,) * 3
     row = Table(1, {END: [LiteralTerm("end 0123456789abcdef")]})
     assert Merged(THREE, 1_000).answers(row) == (None,) * 3
+
+
+def test_what_explain_shows_has_nothing_of_what_a_policy_adds() -> None:
+    hiding = [replace(asked, query=asked.query.replace("LIMIT", "# hidden\nLIMIT")) for asked in THREE]
+    assert Merged(tuple(hiding), 1_000).shown == Merged(THREE, 1_000).query
 
 
 def test_only_questions_about_given_nodes_that_prove_their_ends_are_merged() -> None:
