@@ -150,7 +150,7 @@ class _Asked:
 class _Came:
     """What came: the rows of a query, and where the row that proves their end was, if it asked for one.
 
-    Of several questions in one, it is the rows of each that is whole.
+    Of several questions in one, `answers` has the rows of each that is whole.
     """
 
     rows: Table
@@ -166,7 +166,8 @@ def _read(answer: Table, asked: _Asked) -> _Came:
     """
     if asked.merged is not None:
         answers = asked.merged.answers(answer)
-        return _Came(answer.first(sum(len(rows) for rows in answers if rows is not None)), answers=answers)
+        ends = sum(rows is not None for rows in answers)
+        return _Came(answer.first(len(answer) - ends), answers=answers)
     came = _Came(answer) if asked.marker is None else _Came(*without_sentinel(answer, asked.marker))
     if asked.text.is_distinct and came.rows.repeated(asked.text.variables):
         raise BrokenAnswer("The endpoint sent rows of an answer twice.", next_step="Try again later.")

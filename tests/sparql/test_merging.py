@@ -241,6 +241,17 @@ async def test_a_question_is_asked_though_the_one_before_it_of_its_call_is_cance
     assert [merged.questions for merged in sent] == [THREE[1:]]
 
 
+async def test_the_rows_that_explain_counts_are_those_that_came() -> None:
+    usual, there = await Elsewhere().learnt(), await Elsewhere(kept=3).learnt()
+    rows = []
+    for each in (usual, there):
+        answer = await each.gateway.call("describe_entity", {"id": "x:a", "explain": True}, explain=True)
+        assert answer.explain is not None
+        rows.append(next(sent.rows for sent in answer.explain.sent if " + " in sent.template))
+    # Beside a last row for each of three questions; the second of the three rows that came is one.
+    assert rows == [5, 2]
+
+
 async def test_two_calls_are_not_merged() -> None:
     there = await Elsewhere().learnt()
     async with asyncio.TaskGroup() as tasks:
