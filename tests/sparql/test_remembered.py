@@ -1,7 +1,10 @@
 """What was found out about a graph is remembered for no longer than its answers are."""
 
+import unicodedata
+
 import pytest
 
+from gateway.graph.call import Deadline, Spend, unpaid
 from gateway.graph.kept import KeptFacts
 from gateway.settings.limits import CacheSettings
 from gateway.settings.profile import Profile
@@ -71,3 +74,22 @@ async def test_where_a_predicate_leads_is_asked_once_until_it_is_forgotten() -> 
     store.forget()
     assert [*await store.leading_to_nodes([f"{X}p"], call())] == [f"{X}p"]
     assert len(queries) == 3
+
+
+class Composing(Watched):
+    """An engine that takes two forms of a text for one, and sends the first that it met."""
+
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+        """Run a query with the composed forms of its texts."""
+        return await super().select(unicodedata.normalize("NFC", query), deadline, spend)
+
+
+@pytest.mark.anyio
+async def test_a_predicate_that_the_engine_answers_in_another_form_may_lead_to_nodes() -> None:
+    async def seen(_: str) -> None:
+        return
+
+    store = SparqlStore(Composing(engine(f"x:a <{X}caf\u00e9> x:b ."), seen), Profile())
+    decomposed = f"{X}cafe\u0301"
+    for _ in range(2):
+        assert [*await store.leading_to_nodes([decomposed], call())] == [decomposed]
