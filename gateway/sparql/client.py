@@ -66,7 +66,9 @@ _SHORT_QUERY_SECONDS = 2.0
 
 _ALIVE = "alive"
 _MERGED_SECONDS = 15.0
-"""Time for several questions in one query; what takes longer is asked alone."""
+_PART_FOR_MERGED = 0.25
+"""Time for several questions in one query, in seconds and of what is left; what takes longer is asked alone, for which
+the rest has to do."""
 
 _REFUSED_SECONDS = 60.0
 """For so long, a kind of query that an endpoint refused by an error of its own is refused without asking whether it
@@ -469,7 +471,7 @@ class SparqlClient:
         asked = _Asked(text, merged.query, merged.shown, merged.variables, most, merged=merged)
         with payer.part(requests=1, rows=0) as part:
             part.retries = False
-            part.deadline = part.deadline.within(min(_MERGED_SECONDS, part.deadline.seconds_left / 2))
+            part.deadline = part.deadline.within(min(_MERGED_SECONDS, part.deadline.seconds_left * _PART_FOR_MERGED))
             try:
                 return (await self._came(asked, part)).answers
             except Fault as fault:

@@ -12,6 +12,7 @@ import pytest
 from gateway.errors import GaveUp, NetworkFault, QueryRefused
 from gateway.graph.call import Call, Deadline, Spend, unpaid
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
+from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, NameSettings
 from gateway.sparql import template
@@ -116,9 +117,13 @@ class Cutting(WatchedElsewhere):
     """An endpoint that sends so many rows of an answer to several questions at most."""
 
     kept: int | None = None
+    longest: float = 0.0
+    """The seconds that such an answer may take at most."""
 
     async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query, and cut the answer."""
+        if SECOND in query:
+            self.longest = max(self.longest, deadline.seconds_left)
         body = await super().select(query, deadline, spend)
         if self.kept is None or SECOND not in query:
             return body
@@ -142,9 +147,10 @@ class Elsewhere:
             edges=EdgeSettings(redirects=(f"{X}movedTo",)),
             names=NameSettings(on_stubs=True),
         )
-        transport = Cutting(engine(GRAPH), self._seen, requests)
-        transport.kept = kept
-        self.gateway = Gateway(SparqlStore(transport, settings, transport.flow), settings, PrefixMap(PREFIXES))
+        self.transport = Cutting(engine(GRAPH), self._seen, requests)
+        self.transport.kept = kept
+        store = SparqlStore(self.transport, settings, self.transport.flow)
+        self.gateway = Gateway(store, settings, PrefixMap(PREFIXES))
 
     async def _seen(self, query: str) -> None:
         self.queries.append(query)
@@ -239,6 +245,12 @@ async def test_a_question_is_asked_though_the_one_before_it_of_its_call_is_cance
     assert first.cancelled()
     assert [each.result() for each in others] == [None, None]
     assert [merged.questions for merged in sent] == [THREE[1:]]
+
+
+async def test_most_of_the_time_of_a_call_is_left_for_asking_each_question_alone() -> None:
+    there = await Elsewhere().learnt()
+    await there.gateway.describe_entity("x:a")
+    assert 0 < there.transport.longest <= LimitSettings().deadline_seconds / 4
 
 
 async def test_the_rows_that_explain_counts_are_those_that_came() -> None:
