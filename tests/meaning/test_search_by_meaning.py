@@ -171,7 +171,7 @@ async def test_a_guess_by_meaning_is_no_entity_for_a_name_in_the_place_of_an_id(
     async with open_gateway(graph, profile=by_meaning(model)) as gateway:
         await ready(gateway)
         with pytest.raises(Exception, match="x:car"):
-            await gateway.describe_entity("car")
+            await gateway.describe_entity("motorcar")
 
 
 async def test_what_is_hidden_is_neither_sent_to_a_service_nor_found(graph: Path, model: Path) -> None:
