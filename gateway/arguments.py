@@ -244,7 +244,7 @@ class SearchEntities(MemberArguments):
         _Text,
         WithJsonSchema({"type": "string"}),
     ] = ""
-    queries: Annotated[Queries, Field(description="Up to 20 names, each a query of its own.")] = None
+    queries: Annotated[Queries, Field(description="Up to 20 names, each a query.")] = None
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
     show: Annotated[Show, Field(description="Of a node in rows.")] = "both"
     limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if one is exact.")] = None
