@@ -344,9 +344,11 @@ class IdReader:
             unsure = "" if page.exhaustive else NOT_ALL_COMPARED
             return no_entity_of_this_name(no_id, listed, doubt or unsure)
         count = f"{len(exact):,}" if _lists_all_exact(page) else f"at least {len(exact):,}"
-        return several_of_this_name(
-            no_id, listed, count, are_all=len(exact) <= _SHOWN, is_one=not exact[1:], doubt=doubt
-        )
+        is_one = not exact[1:]
+        if not is_one:
+            uncounted = degrees is not _UNKNOWN and any(hit.id not in degrees for hit in exact)
+            doubt = EDGES_NOT_COUNTED if uncounted else ""
+        return several_of_this_name(no_id, listed, count, are_all=len(exact) <= _SHOWN, is_one=is_one, doubt=doubt)
 
 
 def _lists_all_exact(page: SearchPage) -> bool:
@@ -433,6 +435,7 @@ def not_looked_up(place: str, text: str, doubt: str) -> Fault:
     )
 
 
+EDGES_NOT_COUNTED = "Their edges could not all be counted, so none was taken."
 NOT_ALL_COMPARED = "Not every name could be compared, so an entity may have it."
 
 
@@ -479,8 +482,9 @@ def several_of_this_name(
             valid=" ".join(filter(None, [f"Found: {listed}.", doubt])),
             next_step="Send the ID of what you mean.",
         )
+    shown = f"They are: {listed}." if are_all else f"The first are: {listed}."
     return UnresolvedNameError(
         f"{wrong}, and {count} entities have this name.",
-        valid=f"They are: {listed}." if are_all else f"The first are: {listed}.",
+        valid=" ".join(filter(None, [shown, doubt])),
         next_step="Send the ID of the one you mean.",
     )

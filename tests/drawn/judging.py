@@ -21,6 +21,7 @@ from gateway.answers.models import (
 )
 from gateway.errors import GatewayError, InputError, QueryRefused
 from gateway.terms.iri import may_be_rewritten
+from gateway.tools.readers import EDGES_NOT_COUNTED
 from tests.drawn.names import spelled_alike
 from tests.drawn.questions import Question
 from tests.harness.report import Judgement, Verdict
@@ -42,7 +43,12 @@ Expand = Callable[[str], str]
 """Return the whole IRI of an ID."""
 
 _HAS_OTHERS = "Others of this name: "
-_NOT_COMPARED = "not every name could be compared"
+_UNSURE = re.compile(
+    f"[Nn]ot every name could be compared|no entity of this name was found|{re.escape(EDGES_NOT_COUNTED)}"
+)
+"""Says why a name is not taken for what it means: others may have it, or stand out."""
+
+_MORE = re.compile(r"^(?:seeds|ids): [\d,]+ more names? like these\.$", re.MULTILINE)
 
 Declared = Callable[[str], str]
 """Return the ID of a whole IRI by declared prefixes, which is what nodes are ordered by."""
@@ -157,7 +163,9 @@ def _left_out(pages: Sequence[Answer] | GatewayError) -> Mapping[int, str]:
 def _of_names(question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError) -> Judgement | None:
     """Judge what came of names in the place of IDs; None if they mean one entity each, or could not be looked up."""
     meant = [truth.of_the_name(name) for name in question.names if name]
-    if isinstance(pages, InputError) and _NOT_COMPARED in pages.wrong:
+    if isinstance(pages, InputError) and _may_mean_another(pages):
+        return Verdict.MARKED, "names"
+    if not isinstance(pages, GatewayError) and _MORE.search(_told(pages)):
         return Verdict.MARKED, "names"
     if all(len(entities) == 1 for entities in meant):
         return None
@@ -170,17 +178,23 @@ def _of_names(question: Question, truth: Truth, pages: Sequence[Answer] | Gatewa
     return Verdict.WRONG, f"a name was taken for one of {[sorted(entities)[:3] for entities in meant]}"
 
 
+def _may_mean_another(error: InputError) -> bool:
+    return bool(_UNSURE.search(f"{error.wrong} {error.valid}"))
+
+
+def _told(pages: Sequence[Answer]) -> str:
+    return "\n".join(pages[0].as_json().get("warnings", ()))
+
+
 def _of_names_left_out(
     question: Question, truth: Truth, pages: Sequence[Answer], unclear: AbstractSet[int]
 ) -> Judgement | None:
     """Judge whether an answer says which names are left out, and which were taken for one entity of several."""
-    told = " ".join(pages[0].as_json().get("warnings", ()))
-    if "more names like these" in told:
-        return Verdict.MARKED, "names"
+    told = _told(pages)
     left_out = _left_out(pages)
     kept = [name for at, name in enumerate(question.names) if at not in left_out]
     has_others = any(len(truth.of_the_name(name)) > 1 for name in kept)
-    is_right = all(at in unclear or _NOT_COMPARED in text for at, text in left_out.items())
+    is_right = all(at in unclear or _UNSURE.search(text) for at, text in left_out.items())
     if is_right and unclear <= left_out.keys() and has_others == (_HAS_OTHERS in told):
         return None
     return Verdict.WRONG, "others of a name not told"

@@ -11,6 +11,7 @@ from rdflib import URIRef
 from gateway.answers.models import Answer, BfsResult, EntitiesResult, Entity, IntersectionResult, Node, SearchResult
 from gateway.errors import EndpointFault, GatewayError, InputError
 from gateway.messages import NAME_KEYS_UNKNOWN
+from gateway.tools.readers import EDGES_NOT_COUNTED, NOT_ALL_COMPARED
 from tests.columns import Column
 from tests.drawn.judging import Truth, judge, judge_under_faults
 from tests.drawn.questions import Question, profile_for
@@ -158,6 +159,35 @@ SEVERAL = Question("x", "describe_entities", (A, NOWHERE))
 ABSENT = InputError("None of the seeds exists in this graph.")
 
 Edges = tuple[tuple[str, str, str], ...]
+
+
+@pytest.mark.parametrize(
+    ("warning", "verdict"),
+    [
+        ("is not an ID, and 2 entities have this name. They are: x:a; x:b. It was left out.", Verdict.WRONG),
+        (f"is not an ID, and 2 entities have this name. {EDGES_NOT_COUNTED} It was left out.", Verdict.RIGHT),
+        (f"is not an ID, and no entity of this name was found. {NOT_ALL_COMPARED} It was left out.", Verdict.RIGHT),
+        ("is not an ID, and no entity of this name was found. Names are slow. It was left out.", Verdict.RIGHT),
+        ("is not an ID, and no entity has this name. It was left out.", Verdict.WRONG),
+    ],
+)
+def test_a_name_that_stands_out_may_be_left_out_where_the_answer_says_what_could_not_be_read(
+    warning: str, verdict: Verdict
+) -> None:
+    names = {A: {"Ann"}, B: {"Ann"}, C: {"Cy"}}
+    several = replace(TRUTH, names=names, labels=names, others={B: {"Ann"}})
+    assert several.standing_out("Ann") == A
+    question = Question("x", "describe_entities", (A, NOWHERE), names=("Ann", ""))
+    answer = EntitiesResult(result=[], complete=True, not_found=[NOWHERE], warnings=[f"ids[0]: 'Ann' {warning}"])
+    assert judge(question, several, [answer])[0] is verdict
+
+
+@pytest.mark.parametrize("more", ["1 more name like these", "1,020 more names like these"])
+def test_of_names_that_are_only_counted_nothing_is_judged(more: str) -> None:
+    several = replace(TRUTH, names={A: {"Ann"}})
+    question = Question("x", "describe_entities", (A, NOWHERE), names=("Ann", ""))
+    answer = EntitiesResult(result=[], complete=True, not_found=[NOWHERE], warnings=[f"ids: {more}."])
+    assert judge(question, several, [answer])[0] is Verdict.MARKED
 
 
 def subgraph(nodes: tuple[str, ...], edges: Edges, *causes: str, **further: Any) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import LOCAL_NAME
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
+from gateway.tools.readers import EDGES_NOT_COUNTED
 from gateway.transport.inprocess import InProcess
 from tests.examples import examples, some
 from tests.search_index.small_indexes import ManyNames, over_names
@@ -358,6 +359,7 @@ async def test_a_name_is_not_taken_for_the_most_linked_where_edges_could_not_be_
         with pytest.raises(GatewayError) as raised:
             await gateway.describe_entity("Rome")
     assert "2 entities have this name" in str(raised.value)
+    assert EDGES_NOT_COUNTED in str(raised.value)
 
 
 async def test_the_position_of_a_wrong_name_is_named() -> None:
