@@ -339,9 +339,11 @@ class IdReader:
         """Return the error of a name that no entity has, that several have, or that others may have."""
         near = exact or [*page.hits, *page.guesses, *page.by_meaning]
         listed = "; ".join(_described(hit, page, degrees) for hit in near[:_SHOWN])
-        doubt = "" if page.exhaustive else " ".join(page.warnings)
+        # Of a scan that was cut, what is missing may have the name.
+        is_sure = page.exhaustive and not page.truncated
+        doubt = "" if is_sure else " ".join(page.warnings)
         if not exact:
-            unsure = "" if page.exhaustive else NOT_ALL_COMPARED
+            unsure = "" if is_sure else NOT_ALL_COMPARED
             return no_entity_of_this_name(no_id, listed, doubt or unsure)
         count = f"{len(exact):,}" if _lists_all_exact(page) else f"at least {len(exact):,}"
         is_one = not exact[1:]

@@ -514,6 +514,24 @@ async def test_a_search_that_did_not_compare_every_name_takes_none_for_an_id(mon
             await gateway.bfs_query(["Ann Ley"], 1)
 
 
+async def test_of_a_search_that_was_cut_it_is_not_said_that_no_entity_has_a_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with over(GRAPH) as gateway:
+        store = gateway._store  # noqa: SLF001 - a store whose search is cut
+        search = store.search
+
+        async def cut(*arguments: object) -> Hits:
+            hits = await search(*arguments)  # type: ignore[arg-type]
+            return Hits((), truncated=True, how=hits.how, exhaustive=True)
+
+        monkeypatch.setattr(store, "search", cut)
+        with pytest.raises(InputError, match="no entity of this name was found"):
+            await gateway.describe_entity("Ann Ley")
+        answer = await gateway.bfs_query(["Ann Ley", "x:bob"], 1)
+        assert any("no entity of this name was found" in warning for warning in answer.warnings or ())
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     some(
