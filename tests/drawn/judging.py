@@ -48,6 +48,9 @@ _UNSURE = re.compile(
 )
 """Says why a name is not taken for what it means: others may have it, or stand out."""
 
+_UNDECIDED = ("so the filter may miss some.", "so node_count and edge_count may be too large.")
+"""Ends of warnings: a filter was not decided."""
+
 _MORE = re.compile(r"^(?:seeds|ids): [\d,]+ more names? like these\.$", re.MULTILINE)
 
 Declared = Callable[[str], str]
@@ -312,6 +315,9 @@ def _of_subgraph(
         return Verdict.WRONG if is_whole else Verdict.UNTRUE, "; ".join(wrong)
     if not is_whole:
         return Verdict.MARKED, ", ".join(sorted({gap.cause for gap in first.incomplete or ()}))
+    if question.only_type and any(text.endswith(_UNDECIDED) for text in first.warnings or ()):
+        # `complete` is about the traversal, before any filter.
+        return Verdict.MARKED, "types by which it is filtered"
     shown = _of_type(question, oracle, right, expand, declared) if question.only_type else right
     differences = [
         *_between("nodes", set(listed), shown.nodes),

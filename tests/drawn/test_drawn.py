@@ -10,7 +10,7 @@ from rdflib import URIRef
 
 from gateway.answers.models import Answer, BfsResult, EntitiesResult, Entity, IntersectionResult, Node, SearchResult
 from gateway.errors import EndpointFault, GatewayError, InputError
-from gateway.messages import NAME_KEYS_UNKNOWN
+from gateway.messages import NAME_KEYS_UNKNOWN, subclasses_unread, undecided
 from gateway.tools.readers import EDGES_NOT_COUNTED, NOT_ALL_COMPARED
 from tests.columns import Column
 from tests.drawn.judging import Truth, judge, judge_under_faults
@@ -307,6 +307,20 @@ def test_an_unknown_type_in_an_answer_that_says_it_is_whole_is_wrong() -> None:
     answer = around()
     answer.nodes[1].entity_type = "unknown"
     assert verdict(AROUND, answer) is Verdict.WRONG
+
+
+@pytest.mark.parametrize(
+    ("warnings", "deserved"),
+    [
+        ([], Verdict.WRONG),
+        ([subclasses_unread("only_node_types", "x:T")], Verdict.MARKED),
+        ([undecided("only_node_types", 2)], Verdict.MARKED),
+    ],
+)
+def test_a_filter_that_was_not_decided_may_keep_too_much_where_that_is_said(
+    warnings: Sequence[str], deserved: Verdict
+) -> None:
+    assert verdict(replace(AROUND, only_type=f"{X}T"), around(warnings=warnings)) is deserved
 
 
 @pytest.mark.parametrize(
