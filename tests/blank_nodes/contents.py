@@ -273,6 +273,7 @@ class Contents:
         self._expand = expand
         members = chain.from_iterable(map(_members, chain.from_iterable(expected.arrays.values())))
         self._iris = {str(node) for node in chain(expected.nodes, members) if isinstance(node, URIRef)}
+        self._shown = {str(iri) for iris in expected.shown.values() for iri in iris}
         said = (value for of_node in expected.literals.values() for values in of_node.values() for value in values)
         self.in_languages = {_short(str(value)) for value in said if value.language}
 
@@ -316,13 +317,15 @@ class Contents:
                 if isinstance(each, list):
                     arrays.add((self._expand(key), self._array(each)))
                 elif not isinstance(each, dict):
-                    scalars.add(self._scalar(each))
+                    is_shown = isinstance(each, str) and ":" in each and self._iri(each) in self._shown
+                    scalars.add(self._scalar(self._iri(each) if is_shown else each))
         return frozenset(scalars - {_UNCOMPARED}), frozenset(arrays)
 
     def expected_said(self, node: Node) -> tuple[frozenset[str], frozenset[Hashable]]:
-        """Return the literals of a node of the oracle, and its arrays."""
+        """Return the literals of a node of the oracle, the IRIs that are shown as such, and its arrays."""
         literals = self._expected.literals.get(node, {})
         scalars = {self._literal(value) for values in literals.values() for value in values}
+        scalars |= {self._scalar(str(iri)) for iri in self._expected.shown.get(node, ())}
         arrays = {(predicate, self._expected_array(array)) for predicate, array in self._arrays[node]}
         return frozenset(scalars - {_UNCOMPARED}), frozenset(arrays)
 
@@ -344,7 +347,7 @@ class Contents:
 
     @cached_property
     def _by_node(self) -> Mapping[Node, tuple[frozenset[str], frozenset[Hashable]]]:
-        nodes = {*self._expected.literals, *(owner for owner, _ in self._expected.arrays)}
+        nodes = {*self._expected.literals, *self._expected.shown, *(owner for owner, _ in self._expected.arrays)}
         return {node: self.expected_said(node) for node in nodes}
 
     def _array(self, value: object) -> Hashable:

@@ -225,6 +225,7 @@ class Expected:
         arrays: The lists of a node that have members which are no nodes, by the node and the predicate.
         types: The types of each node that has some; of an untyped blank node `(p)` for each predicate to it.
         literals: The literals of each node by predicate.
+        shown: What has an IRI and is shown as a value, because the predicate to it is no edge.
         left_out: How many edges of a node lead to class expressions, in either direction.
         hidden: Edges with a class expression at one end, or at both.
         broken: How many lists are shown as the nodes that they are made of.
@@ -235,6 +236,7 @@ class Expected:
     arrays: Mapping[tuple[Node, str], Sequence[Array]]
     types: Mapping[Node, frozenset[str]]
     literals: Mapping[Node, Mapping[str, frozenset[Literal]]]
+    shown: Mapping[Node, frozenset[URIRef]]
     left_out: Mapping[Node, int]
     hidden: frozenset[Edge]
     broken: int
@@ -338,6 +340,7 @@ def expected_of(triples: Iterable[Triple], rule: EdgeRule = DEFAULT_RULE) -> Exp
         {key: arrays for key, arrays in _together(shown.arrays, read.arrays).items() if key[0] in nodes},
         _types_of(shown.triples, nodes, rule),
         _literals_of(shown.triples, nodes),
+        _shown_of(shown.triples, nodes, rule),
         dict(left_out),
         frozenset(hidden),
         shown.broken,
@@ -477,3 +480,12 @@ def _literals_of(triples: Iterable[Triple], nodes: Iterable[Node]) -> dict[Node,
         for node in nodes
         if node in said
     }
+
+
+def _shown_of(triples: Iterable[Triple], nodes: Iterable[Node], rule: EdgeRule) -> dict[Node, frozenset[URIRef]]:
+    predicates = rule.excepted - rule.type_predicates - _OF_TRIPLES
+    found: defaultdict[Term, set[URIRef]] = defaultdict(set)
+    for s, p, o in triples:
+        if str(p) in predicates and isinstance(o, URIRef):
+            found[s].add(o)
+    return {node: frozenset(found[node]) for node in nodes if node in found}
