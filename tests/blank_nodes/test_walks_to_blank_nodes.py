@@ -303,6 +303,19 @@ async def test_an_answer_says_what_could_not_be_read_whichever_query_fails(tool:
         assert is_told or facts(found) == facts(whole)
 
 
+@pytest.mark.anyio
+async def test_a_description_without_a_list_that_could_not_be_read_has_all_else_and_says_so() -> None:
+    members = " ".join(f"x:m{number}" for number in range(12))
+    async with served(f"x:a x:p ( {members} ) ; x:says 'a' .", engine="unknown", renames=True) as (gateway, _):
+        await gateway.wait_until_ready()
+        one = await asked(gateway, "describe_entity", id="x:a")
+        several = await asked(gateway, "describe_entities", ids=["x:a", "x:m1"])
+    assert one["x:says"] == "a"
+    assert one["blank_node_edges"] == 1
+    assert one["degraded"] == {"metadata_failed": 1}
+    assert several["result"][0]["metadata"]["x:says"] == "a"
+
+
 @pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_container_that_one_call_could_not_read_is_not_shown_by_its_triples_in_the_next() -> None:

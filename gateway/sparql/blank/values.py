@@ -43,6 +43,9 @@ _EMPTY = IriTerm(RDF_NIL)
 
 _UNREAD = Mark(EndpointFault("A list could not be read."))
 
+_WITHOUT_LIST = Mark(EndpointFault("A list could not be read."), at_least=0)
+"""Of a description that has all else."""
+
 _UNREAD_SET = Mark(EndpointFault("It could not be read from what a node is all different."), at_least=0)
 
 _NO_SETS: Mapping[Iri, Sequence[Iri]] = {}
@@ -252,7 +255,7 @@ class BlankValues:
             for predicate, new in read.values(owner, triples, contents=contents):
                 properties[predicate] = (*properties.get(predicate, ()), *new)
             is_unread = is_unread or any(_is_unread(end, read, reader, call) for end in blank_ends(triples))
-            mark = _UNREAD if is_unread and described[node].mark.whole else described[node].mark
+            mark = _WITHOUT_LIST if is_unread and described[node].mark.whole else described[node].mark
             found[node] = replace(
                 described[node], properties={p: some for p, some in properties.items() if some}, mark=mark
             )
