@@ -108,8 +108,8 @@ class EdgeRule:
         evidence_nodes: Whether the graph may have nodes that state evidence; these are then no ends of edges.
         uses: The ways of stating evidence that the graph uses. Only these are excluded, because each exclusion costs
             time for every triple.
-        reads_cells: Whether the triples of cells are read too where an allow-list leaves them out, so that the lists
-            can be read to which allowed predicates lead.
+        reads_cells: Whether the triples of cells are read too where the rule leaves them out, so that the lists can be
+            read to which other predicates lead.
     """
 
     excepted: tuple[Iri, ...]
@@ -154,12 +154,12 @@ class EdgeRule:
 
     def reads(self, predicate: Iri) -> bool:
         """Return whether triples with a predicate are read as edges are: edges, and cells of lists."""
-        return predicate not in self.excepted and (self.allows(predicate) or predicate.startswith(self._of_cells))
+        return self.is_edge(predicate) or predicate.startswith(self._of_cells)
 
     @property
     def _of_cells(self) -> tuple[str, ...]:
-        """How the predicates of cells begin, where these are read beside an allow-list."""
-        return CELLS if self.reads_cells and self.is_allow_list else ()
+        """How the predicates of cells begin, where these are read though they are no edges."""
+        return CELLS if self.reads_cells else ()
 
     @property
     def evidence(self) -> dict[str, Parameter]:
@@ -234,7 +234,7 @@ class EdgeRule:
         return {
             "any_predicate": not self.is_allow_list,
             "allowed": self.allowed,
-            "namespaces": (*self.namespaces, *self._of_cells),
+            "namespaces": (*self.namespaces, *(self._of_cells if self.is_allow_list else ())),
         }
 
     async def refresh(self, call: Call) -> None:
@@ -251,7 +251,7 @@ class EdgeRule:
     def parameters(self) -> dict[str, Parameter]:
         """The rule as template parameters."""
         # What the allow-list leaves out need not be excepted; on Wikidata that is half of each sub-select's text.
-        excepted = tuple(iri for iri in self.excepted if self.allows(iri) or iri.startswith(self._of_cells))
+        excepted = tuple(iri for iri in self.excepted if self.allows(iri) and not iri.startswith(self._of_cells))
         return {"excepted": excepted, **self.evidence, **self.predicates, **self.ends}
 
 

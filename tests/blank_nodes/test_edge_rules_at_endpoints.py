@@ -13,12 +13,14 @@ from tests.blank_nodes.small_endpoint import answers, in_file, served
 pytestmark = pytest.mark.anyio
 
 X: Final = "http://e.org/"
+RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 GRAPH: Final = """
     x:aspirin a x:Drug ; rdfs:label 'aspirin' ; x:interaction [ x:severity 'major' ; x:with x:warfarin ;
         x:dose [ x:value 5 ; x:unit x:mg ] ] , [ x:severity 'minor' ; x:with x:heparin ; x:about x:aspirin ] ;
         x:note [ x:text 'hello' ; x:by x:ann ] ; x:made x:bayer .
     x:week a x:Week ; x:days ( x:monday [ x:length 'short' ; x:of x:winter ] x:sunday ) ; x:tags ( 'a' 'b' ) .
+    x:week x:off () .
     [] a x:Study ; rdfs:label 'study' ; x:about x:aspirin ; x:dose [ x:value 7 ; x:unit x:mg ] .
     x:warfarin a x:Drug ; rdfs:label 'warfarin' . x:heparin a x:Drug . x:ann rdfs:label 'Ann' .
     x:bag x:has [ a rdf:Bag ; rdf:_1 x:monday ; rdf:_2 x:sunday ] . x:broken x:days [ rdf:first x:monday ] .
@@ -36,6 +38,8 @@ RULES: Final = {
     "one excepted between blank nodes": EdgeSettings(also_excepted=(f"{X}dose",)),
     "one excepted to lists of nodes": EdgeSettings(also_excepted=(f"{X}days",)),
     "one excepted to lists of values": EdgeSettings(also_excepted=(f"{X}tags",)),
+    "one excepted to the empty list": EdgeSettings(also_excepted=(f"{X}off",)),
+    "those of cells excepted": EdgeSettings(also_excepted=(f"{RDF}first", f"{RDF}_1")),
     "one excepted to containers": EdgeSettings(also_excepted=(f"{X}has",)),
     "redirects to blank nodes": EdgeSettings(redirects=(f"{X}note",)),
 }

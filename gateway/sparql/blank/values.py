@@ -252,6 +252,9 @@ class BlankValues:
             is_unread = owner in cells and folded.get(owner) is None
             own_values = _without_parts(described[node]) if is_unread else described[node]
             properties = {**own_values.properties, **read.of_list(owner, own_values.properties)}
+            # The empty list is an array, also where values that are nodes are shown.
+            for predicate in {predicate for predicate, end in triples if end == _EMPTY and predicate != RDF_REST}:
+                properties[predicate] = tuple(one for one in properties.get(predicate, ()) if one != Resource(RDF_NIL))
             for predicate, new in read.values(owner, triples, contents=contents):
                 properties[predicate] = (*properties.get(predicate, ()), *new)
             is_unread = is_unread or any(_is_unread(end, read, reader, call) for end in blank_ends(triples))
