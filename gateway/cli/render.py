@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from gateway import PROGRAM
 from gateway.answers.models import (
     EntitiesResult,
     Entity,
@@ -314,8 +316,16 @@ def _without(written: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any
     return {key: value for key, value in written.items() if key not in keys}
 
 
+def instances(found: Mapping[str, Any]) -> str:
+    """Return how many instances an entity has as a type, and the command that lists them."""
+    command = shlex.join([PROGRAM, "list", *found["search_entities"]["node_types"]])
+    return f"{found['count']:,}: {command}" if "count" in found else command
+
+
 def _entity(own: Mapping[str, Any], said: Mapping[str, Any]) -> RenderableType:
     title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{clean(own['entity_type'])}]", TYPE))
+    if "instances" in said:
+        said = {**said, "instances": instances(said["instances"])}
     rows = [
         (clean(key), _lines(value))
         for key, value in {**({"iri": own["iri"]} if "iri" in own else {}), **_without(said, _EDGES)}.items()

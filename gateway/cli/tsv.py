@@ -142,7 +142,7 @@ def _values(entities: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
     for entity in entities:
         for key, value in entity.items():
             if key not in render.ABOUT_THE_ANSWER | {"id"}:
-                for text in _texts(value):
+                for text in [render.instances(value)] if key == "instances" else _texts(value):
                     yield (entity["id"], key, text)
 
 

@@ -210,3 +210,16 @@ def test_names_are_short_where_that_is_clear() -> None:
         "wd:Q5": "human",
         "wd:Q6": r"y\u001b",
     }
+
+
+@pytest.mark.parametrize("is_table", [True, False])
+def test_a_class_says_by_which_command_its_instances_are_listed(run: Run, tmp_path: Path, *, is_table: bool) -> None:
+    graph = tmp_path / "places.ttl"
+    graph.write_text(
+        "@prefix x: <https://example.org/x/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        "x:Place a owl:Class . x:a a x:Place . x:b a x:Place .",
+        encoding="utf-8",
+    )
+    said = run("describe", "x:Place", "--graph", graph, *(["--text"] if is_table else [])).out
+    assert "2: bfsql-gateway list x:Place" in said
+    assert "search_entities" not in said
