@@ -24,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, RDFS
 
+from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError, EndpointFault, InputError
 from gateway.escaping import visible, without_formula
@@ -679,6 +680,33 @@ async def test_an_answer_is_a_table_with_ids_names_and_a_typed_column_for_each_v
     assert (entity["x:films"][0], [*entities["id"]]) == (12, ["x:al", "x:cy"])
     assert [*schema["kind"]] == ["type", "predicate"]
     assert arrow["x:born"] == [date(1940, 4, 25), None, None]
+
+
+async def test_tables_of_all_pages_have_whole_cells_and_a_table_of_cut_ones_warns(tmp_path: Path) -> None:
+    cited = ", ".join(f"x:p{place}" for place in range(37))
+    (tmp_path / "papers.ttl").write_text(
+        f'@prefix x: <http://x.example/> . x:p a x:Paper ; x:cites {cited} ; x:says "{"word " * 200}" . x:q a x:Paper .'
+    )
+    asked: dict[str, Any] = {"node_types": ["x:Paper"], "values": ["x:cites", "x:says"]}
+    async with open_gateway(tmp_path / "papers.ttl") as graph:
+        page = await graph.search_entities(**asked)
+        with pytest.warns(UserWarning, match="28 values of this table shortened or left out.*search_pages") as caught:
+            cut_table = page.to_dataframe()
+        with pytest.warns(UserWarning, match="28 values"):
+            page.to_arrow()
+        pages = [page async for page in graph.search_pages(**asked)]
+        whole = pd.concat([page.to_dataframe() for page in pages])
+    assert caught[0].filename == __file__
+    assert [len(cut_table["x:cites"][0]), len(whole["x:cites"][0]), len(whole["x:says"][0])] == [10, 37, 1_000]
+    assert pages[0].values_complete is None
+
+
+def test_a_table_in_which_values_could_not_be_read_warns() -> None:
+    page = SearchResult.model_validate(
+        {"result": [], "complete": True, "rows": [["x:a", None]], "columns": ["x:p"], "values_complete": False}
+    )
+    with pytest.warns(UserWarning, match="could not be read"):
+        page.to_dataframe()
 
 
 def test_of_very_many_kinds_of_metadata_the_most_frequent_are_columns() -> None:

@@ -76,9 +76,11 @@ class Result(Answer):
         return ArrowTable(self._columns())
 
     def _columns(self) -> dict[str, list[Any]]:
-        from gateway.export.answer_table import answer_columns  # noqa: PLC0415 - few need it
+        from gateway.export.answer_table import answer_columns, warn_of_cuts  # noqa: PLC0415 - few need it
 
-        return answer_columns(self.as_json(), self._show)
+        written = self.as_json()
+        warn_of_cuts(written)
+        return answer_columns(written, self._show)
 
     def __repr__(self) -> str:
         return line_of(type(self).__name__, self.as_json())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from gateway.errors import counted
 from gateway.export.conversions import titles_of
 
 Json = Mapping[str, Any]
@@ -34,6 +36,22 @@ def answer_columns(answer: Json, show: str) -> Columns:
     if nodes is not None:
         return _nodes(nodes)
     return _hits(answer)
+
+
+_CALLS = 4
+"""From the warning to the line of the program that asked for the table."""
+
+
+def warn_of_cuts(answer: Json) -> None:
+    """Warn whoever makes a table of an answer of which values are cut or missing, which no cell of it shows."""
+    count = answer.get("degraded", {}).get("values_shortened", 0)
+    if count:
+        text = f"{counted(count, 'value')} of this table shortened or left out: a cell is not all that the graph has."
+        step = "search_pages, bfs_subgraph and intersection_subgraph read whole cells."
+        warnings.warn(f"{text} {step}", stacklevel=_CALLS)
+    elif answer.get("values_complete") is False:
+        text = "Some values of this table could not be read: an empty cell may have one in the graph."
+        warnings.warn(text, stacklevel=_CALLS)
 
 
 _OF_ENTITY = {"id", "entity_type", "iri", "edges", "complete", "warnings", "labels", "prefixes", "degraded", "explain"}

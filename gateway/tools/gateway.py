@@ -138,6 +138,8 @@ class Gateway:
         # Its answers are of any size: a program or a person asked for all of them.
         roomy = with_unlimited_size(profile)
         self._whole_traverser = whole = Traverser(store, roomy, *reading[1:])
+        whole_searcher = EntitySearcher(store, roomy, prefixes, self._schema_cache, member_names)
+        self._whole_search = Tool(SearchEntities, whole_searcher.search, SearchResult.model_validate)
         self._whole: Mapping[str, Tool[Any, Any]] = {
             BfsQuery.tool: Tool(WholeBfsQuery, whole.page, bfs_result),
             IntersectSubgraphs.tool: Tool(WholeIntersectSubgraphs, whole.page, intersection_result),
@@ -390,7 +392,9 @@ class Gateway:
         node_types: Sequence[str] | None = None,
         **options: Unpack[SearchOptions],
     ) -> AsyncIterator[SearchResult]:
-        """Yield all pages of a list: what a name finds, entities of some types, rows or groups.
+        """Yield all pages of a list, for a program: what a name finds, entities of some types, rows or groups.
+
+        A cell has all values, and whole texts.
 
         Args:
             query: The name, of which all that fit are yielded; empty for all entities of `node_types`.
@@ -405,7 +409,7 @@ class Gateway:
         given = {"query": query, "node_types": node_types, **options}
 
         async def ask(place: Mapping[str, Any]) -> SearchResult:
-            return await self._answerer.answer(self._search_entities, {**given, **place})
+            return await self._answerer.answer(self._whole_search, {**given, **place})
 
         # The answer to several queries is one page.
         most = options.get("limit") or (None if options.get("queries") else MAX_HITS)
