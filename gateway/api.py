@@ -24,6 +24,7 @@ from gateway.files.cached_graph import FileCache
 from gateway.files.parser_process import Progress
 from gateway.python.async_gateway import AsyncGateway
 from gateway.python.open_graphs import OpenGraphs, link_graphs
+from gateway.python.wrong_call import checked_call
 from gateway.settings.graphs_file import profile_of, read_graphs
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
 from gateway.settings.paths import local_path
@@ -44,6 +45,7 @@ __all__ = ["Gateway", "Profile", "Record", "link_graphs", "load_profile", "open_
 _log = logging.getLogger(__name__)
 
 
+@checked_call
 def open_gateway(
     source: Source | None = None,
     *,
@@ -91,10 +93,19 @@ def open_gateway(
         A gateway. Use it as a context manager of either kind, or close it.
 
     Raises:
-        ConfigurationError: A file, the profile, a prefix or the URL is wrong, or the store cannot be written.
+        ConfigurationError: A file, the profile, a prefix or the URL is wrong or empty, or the store cannot be written.
     """
     if source is not None and endpoint is not None:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
+    if endpoint is not None and not endpoint.strip():
+        raise ConfigurationError(
+            "The URL of the endpoint is empty.",
+            next_step="Give its URL, or no endpoint, for that of the profile or else the demo graph.",
+        )
+    if isinstance(source, Sequence) and not source and not isinstance(source, str):
+        raise ConfigurationError(
+            "The list of graph files is empty.", next_step="Give the path of a file, a folder or a pattern."
+        )
     if isinstance(source, str) and is_database_url(source):
         source, endpoint = None, source
     if profile is None:
@@ -124,6 +135,7 @@ def open_gateway(
     )
 
 
+@checked_call
 def open_graphs(graphs: str | Path | Mapping[str, AsyncGateway], *, contact: str | None = None) -> OpenGraphs:
     """Open several graphs, linked, by `with` or `async with`; and close them after the block.
 

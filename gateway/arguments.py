@@ -556,7 +556,8 @@ def unknown_argument(call: str, name: str, known: Sequence[str], kind: type[Inpu
         known: The names of the arguments that it has.
         kind: The class of the error.
     """
-    near = nearest(name, known)
+    # By letters alone, hops would be near to no argument, and max_hops to max_tokens.
+    near = ["k"] if "k" in known and "hop" in name else nearest(name, known)
     hint = f" Did you mean {near[0]}?" if near else ""
     return kind(
         f"{call} has no argument {quoted(name)}.{hint}",

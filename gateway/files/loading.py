@@ -60,11 +60,13 @@ def graph_files(given: Iterable[str | Path]) -> GraphFiles:
     format. Hidden files and folders are left out, and so is what is no file, such as a pipe.
 
     Raises:
-        ConfigurationError: A folder or pattern has no such file, or too many, or a URL is given.
+        ConfigurationError: A folder or pattern has no such file, or too many, or a URL or an empty path is given.
     """
     files: list[tuple[Path, str]] = []
     for entry in given:
         text = path_text(entry)
+        if not text.strip() or (isinstance(entry, Path) and entry == Path()):
+            raise _empty_path()
         if _URL.match(text):
             raise _url_given(text)
         if is_database_url(text):
@@ -82,6 +84,15 @@ def graph_files(given: Iterable[str | Path]) -> GraphFiles:
         else:
             files.append((path, path.name))
     return GraphFiles(files)
+
+
+def _empty_path() -> ConfigurationError:
+    # Path("") and Path(".") are equal.
+    return ConfigurationError(
+        "The path of a graph is empty.",
+        valid="A graph is a file, a folder or a pattern.",
+        next_step='Give its path; for all graph files of the current folder, write "." as a text, or Path.cwd().',
+    )
 
 
 def _named(paths: Iterable[Path], folder: Path) -> list[tuple[Path, str]]:

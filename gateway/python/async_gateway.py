@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from functools import wraps
 from inspect import iscoroutinefunction
-from typing import Self
+from typing import Any, Self
 
 from gateway.errors import UsageError
 from gateway.python.loop_thread import LoopThread
 from gateway.python.pending_call import said_if_not_awaited
 from gateway.python.sync_gateway import SyncGateway
+from gateway.python.wrong_call import begun_call
 from gateway.tools.gateway import Gateway
 
 
@@ -64,6 +67,19 @@ class AsyncGateway(Gateway):
         self._is_taken = True
 
 
+def _pages(name: str) -> Any:
+    method = getattr(Gateway, name)
+
+    @wraps(method)
+    def begun(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        pages: AsyncIterator[Any] = begun_call(method, args, kwargs)
+        return pages
+
+    return begun
+
+
+for _name in ("pages", "search_pages"):
+    setattr(AsyncGateway, _name, _pages(_name))
 for _name, _call in vars(Gateway).items():
     if iscoroutinefunction(_call) and not _name.startswith("_"):
         setattr(AsyncGateway, _name, said_if_not_awaited(_call))

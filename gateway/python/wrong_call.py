@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, get_args, get_type_hints
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 from gateway.arguments import unknown_argument
 from gateway.errors import InputError, WrongCallError, counted
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -23,27 +25,53 @@ def begun_call(call: Callable[..., T], args: Sequence[Any], kwargs: Mapping[str,
     Raises:
         WrongCallError: It does not take these arguments.
     """
+    # What `**options` takes is not checked by Python.
+    if wrong := _unknown(call.__name__, kwargs, _known(call)):
+        raise wrong
     try:
         return call(*args, **kwargs)
     except TypeError as error:
-        raise _wrong_call(call, args, kwargs) or error from None
+        raise _wrong_call(call, _parameters(call)[1:], args[1:], kwargs) or error from None
 
 
-def _wrong_call(call: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> InputError | None:
-    """Return what is wrong with the arguments of a call; None where nothing is."""
+def checked_call(call: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that raises a `WrongCallError` where it does not take the arguments of a call."""
+    parameters = _parameters(call)
+
+    @wraps(call)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            inspect.signature(call).bind(*args, **kwargs)
+        except TypeError as error:
+            raise _wrong_call(call, parameters, args, kwargs) or error from None
+        return call(*args, **kwargs)
+
+    return checked
+
+
+def _parameters(call: Callable[..., Any]) -> list[inspect.Parameter]:
+    return [*inspect.signature(call).parameters.values()]
+
+
+def _unknown(name: str, kwargs: Mapping[str, Any], known: Sequence[str]) -> InputError | None:
+    wrong = next((one for one in kwargs if one not in known), None)
+    return None if wrong is None else unknown_argument(name, wrong, known, WrongCallError)
+
+
+def _wrong_call(
+    call: Callable[..., Any], own: Sequence[inspect.Parameter], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> InputError | None:
+    """Return what is wrong with the arguments of a call, those behind the gateway; None where nothing is."""
     name = call.__name__
-    # Behind the gateway.
-    own = [*inspect.signature(call).parameters.values()][1:]
     by_place = [one.name for one in own if one.kind is one.POSITIONAL_OR_KEYWORD]
-    known = [*_known(call, own)]
+    known = [*_names(call, own)]
     # A misspelt name explains a missing one, so it is reported first.
-    for one in kwargs:
-        if one not in known:
-            return unknown_argument(name, one, known, WrongCallError)
-    given = by_place[: len(args) - 1]
-    if len(args) - 1 > len(by_place):
+    if error := _unknown(name, kwargs, known):
+        return error
+    given = by_place[: len(args)]
+    if len(args) > len(by_place):
         return WrongCallError(
-            f"{name} takes {counted(len(by_place), 'argument')} without a name, and {len(args) - 1:,} were given.",
+            f"{name} takes {counted(len(by_place), 'argument')} without a name, and {len(args):,} were given.",
             valid=f"Its arguments are {', '.join(known)}.",
             next_step=f"Write the others with their names: {known[-1]}=...",
         )
@@ -57,7 +85,13 @@ def _wrong_call(call: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     return None
 
 
-def _known(call: Callable[..., Any], own: Sequence[inspect.Parameter]) -> Iterator[str]:
+@lru_cache(maxsize=64)
+def _known(call: Callable[..., Any]) -> Sequence[str]:
+    """Return the names of all arguments of a method behind the gateway."""
+    return [*_names(call, _parameters(call)[1:])]
+
+
+def _names(call: Callable[..., Any], own: Sequence[inspect.Parameter]) -> Iterator[str]:
     """Yield the names of all arguments, those that `**options` takes too."""
     for one in own:
         if one.kind is one.VAR_KEYWORD:

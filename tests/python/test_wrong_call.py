@@ -2,12 +2,13 @@
 
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bfsql_gateway import open_gateway
-from bfsql_gateway.errors import EndpointFault, Fault, InputError, UsageError, WrongCallError
+from bfsql_gateway import open_gateway, open_graphs
+from bfsql_gateway.errors import ConfigurationError, EndpointFault, Fault, InputError, UsageError, WrongCallError
 from gateway.python.sync_gateway import without_frames
 
 pytestmark = pytest.mark.anyio
@@ -26,11 +27,37 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda graph: graph.describe_schema(node_type=["Drug"]), r"Did you mean node_types\?"),
     (lambda graph: graph.describe_schema(True), r"takes 0 arguments without a name.*Write the others with their names"),
     (lambda graph: graph.call("bfs_query"), r"call needs the argument arguments"),
+    (
+        lambda graph: graph.search_entities(node_type=["Drug"]),
+        r"search_entities has no argument 'node_type'. Did you mean node_types\?",
+    ),
+    (
+        lambda graph: graph.bfs_query(SEEDS, 1, node_type=["Drug"]),
+        r"bfs_query has no argument 'node_type'. Did you mean node_types\?",
+    ),
+    (
+        lambda graph: graph.intersect_subgraphs(SEEDS * 2, hops=1),
+        r"intersect_subgraphs has no argument 'hops'. Did you mean k\?",
+    ),
+    (
+        lambda graph: graph.intersection_subgraph(SEEDS * 2, 1, vai=True),
+        r"intersection_subgraph has no argument 'vai'. Did you mean via\?",
+    ),
     (lambda graph: graph.wait_for_names(progres=print), r"Did you mean progress\?"),
 ]
 PAGES: list[tuple[Callable[[Any], Any], str]] = [
     (lambda graph: graph.pages("bfs_query", argument={}), r"Did you mean arguments\?"),
-    (lambda graph: next(graph.search_pages("a", [], 3)), r"search_pages takes 2 arguments without a name.*limit"),
+    (lambda graph: graph.search_pages("a", [], 3), r"search_pages takes 2 arguments without a name.*limit"),
+    (
+        lambda graph: graph.search_pages(node_type=["Drug"]),
+        r"search_pages has no argument 'node_type'. Did you mean node_types\?",
+    ),
+]
+OPENED: list[tuple[Callable[[], Any], str]] = [
+    (lambda: open_gateway(profil="demo"), r"open_gateway has no argument 'profil'. Did you mean profile\?"),  # type: ignore[call-arg]
+    (lambda: open_gateway("a.ttl", "b.ttl"), "open_gateway takes 1 argument without a name, and 2 were given"),  # type: ignore[call-arg]
+    (lambda: open_graphs("a.toml", contacts="a@b.example"), r"Did you mean contact\?"),  # type: ignore[call-arg]
+    (open_graphs, "open_graphs needs the argument graphs"),  # type: ignore[list-item]
 ]
 
 
@@ -48,6 +75,26 @@ async def test_a_wrong_call_that_is_awaited_says_so_too() -> None:
         for call, text in WRONG:
             with pytest.raises(WrongCallError, match=text):
                 await call(graph)
+        for call, text in PAGES:
+            with pytest.raises(WrongCallError, match=text):
+                call(graph)
+
+
+def test_opening_with_a_wrong_argument_says_so_too() -> None:
+    for call, text in OPENED:
+        with pytest.raises(WrongCallError, match=text):
+            call()
+
+
+@pytest.mark.parametrize("given", ["", " ", Path(), ["", "a.ttl"], [], ()])
+def test_an_empty_path_opens_no_graph(given: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"empty.*Give"):
+        open_gateway(given)
+
+
+def test_an_empty_url_is_not_the_demo_graph() -> None:
+    with pytest.raises(ConfigurationError, match=r"URL of the endpoint is empty.*Give"):
+        open_gateway(endpoint="")
 
 
 def test_a_traceback_ends_where_the_program_made_the_call() -> None:
