@@ -42,7 +42,7 @@ from gateway.export.conversions import (
 from gateway.export.formats import FORMATS, write_file
 from gateway.export.networkx_graph import graphml, to_networkx
 from gateway.export.picture import MOST_NODES, MOST_NODES_OF_A_PAGE, notebook_frame, page, picture
-from gateway.export.rdf_graph import to_rdflib
+from gateway.export.rdf_graph import DISPLAY_NAME, to_rdflib
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.resources import explorer_page
 from gateway.settings.profile import Profile
@@ -136,9 +136,9 @@ def test_triples_come_back_with_types_names_and_evidence(name: str, subgraph: Su
         )
         for one in statements
     }
-    said = {(str(s), str(p), str(o)) for s, p, o in read if s not in statements and p not in {RDF.type, RDFS.label}}
+    said = {(str(s), str(p), str(o)) for s, p, o in read if s not in statements and p not in {RDF.type, DISPLAY_NAME}}
     types = {(str(s), str(o)) for s, o in read.subject_objects(RDF.type) if s not in statements and o != RDFS.Resource}
-    names = {str(s): str(o) for s, o in read.subject_objects(RDFS.label)}
+    names = {str(s): str(o) for s, o in read.subject_objects(DISPLAY_NAME)}
     assert said == {iris_of(subgraph, edge) for edge in subgraph.edges}
     assert types == {(subgraph.iris[node.id], subgraph.iris[one]) for node in subgraph.nodes for one in node.types}
     assert names == {subgraph.iris[node.id]: node.name for node in subgraph.nodes if node.name}
@@ -469,6 +469,27 @@ async def test_an_answer_that_changes_between_two_pages_is_no_subgraph(monkeypat
             await anext(reading)
 
 
+async def test_a_printed_subgraph_says_how_many_seeds_were_not_found() -> None:
+    async with open_gateway() as graph:
+        none = await graph.intersection_subgraph(["drug:warfarin", "drug:nothing"], 1)
+        one = await graph.bfs_subgraph(["drug:aspirin", "drug:nothing"], 1, only_predicates=["INTERACTS_WITH"])
+    assert repr(none) == "<Subgraph: 0 nodes, 0 edges; complete; 1 seed not found>"
+    assert repr(one).endswith("; complete; 1 seed not found>")
+    assert one.missing_seeds == ("drug:nothing",)
+
+
+async def test_triples_have_no_label_that_the_graph_does_not_have() -> None:
+    labels = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix x: <http://x.example/> . "
+    source = rdflib.Graph().parse(data=labels + 'x:a x:p x:b . x:b skos:prefLabel "Haus"@de ; x:p x:a .')
+    async with open_gateway(source) as graph:
+        subgraph = await graph.bfs_subgraph(["x:a"], 1)
+        with_labels = await graph.bfs_subgraph(["x:a"], 1, values=["skos:prefLabel"])
+    own = {(s, p, o) for s, p, o in subgraph.to_rdflib() if p == DISPLAY_NAME}
+    assert [str(o) for _, _, o in own] == ["Haus"]
+    assert {*subgraph.to_rdflib()} - own <= {*source}
+    assert {*with_labels.to_rdflib()} - own == {*source}
+
+
 async def test_what_is_missing_is_noted(tmp_path: Path) -> None:
     path = tmp_path / "blank.ttl"
     path.write_text("@prefix e: <http://e.org/> . e:a e:p e:b, [] .")
@@ -788,4 +809,4 @@ async def test_a_walk_on_a_path_is_its_edge_or_else_stands_as_the_path_has_it() 
     assert {*graph.edges(keys=True)} >= steps
     without = replace(subgraph, edges=[])
     assert {key for _, _, key in to_networkx(without).edges(keys=True)} == {f"^{key}" for _, _, key in steps}
-    assert not {*subgraph.to_rdflib().predicates()} - {RDF.type, RDFS.label}
+    assert not {*subgraph.to_rdflib().predicates()} - {RDF.type, DISPLAY_NAME}

@@ -12,13 +12,19 @@ from gateway.escaping import json_text
 from gateway.export.subgraph import Subgraph, SubgraphEdge
 from gateway.terms.literals import Literal as TypedLiteral
 
+_NAMESPACE = "urn:x-bfsql:"
+
+DISPLAY_NAME = URIRef(f"{_NAMESPACE}name")
+"""The name that answers show. Which predicate it was read by, and in which language, is not known any more, so that
+`rdfs:label` would be a triple that the graph does not have."""
+
 _JSON = URIRef(f"{RDF}JSON")
 _LANGUAGE = re.compile(r"[a-zA-Z]+(-[a-zA-Z0-9]+)*")
 """The tags that rdflib takes."""
 
 
 def to_rdflib(subgraph: Subgraph) -> Graph:
-    """Return a subgraph as triples: its edges, and the types (`rdf:type`) and names (`rdfs:label`) of its nodes.
+    """Return a subgraph as triples: its edges, and the types (`rdf:type`) and names (`DISPLAY_NAME`) of its nodes.
 
     A walk of several predicates is no triple, and is left out. What class expressions say of classes is stated about,
     and not asserted. A node without a type, a name and an edge is an
@@ -27,7 +33,8 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
     triples with their datatypes and languages. Other metadata of nodes is left out: its values have lost these.
     """
     graph = Graph(bind_namespaces="none")
-    for name, namespace in {"rdf": str(RDF), "rdfs": str(RDFS), **subgraph.prefixes}.items():
+    own = {"rdf": str(RDF), "rdfs": str(RDFS), "bfsql": _NAMESPACE}
+    for name, namespace in {**own, **subgraph.prefixes}.items():
         graph.bind(name, namespace)
     iris = {name_id: _term(iri) for name_id, iri in subgraph.iris.items() if name_id not in subgraph.walks}
     edges = [edge for edge in subgraph.edges if edge.predicate not in subgraph.walks]
@@ -38,7 +45,7 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
         for name_id in types:
             graph.add((iris[node.id], RDF.type, iris[name_id]))
         if node.name:
-            graph.add((iris[node.id], RDFS.label, Literal(node.name)))
+            graph.add((iris[node.id], DISPLAY_NAME, Literal(node.name)))
         if not types and not node.name and node.id not in has_edge:
             graph.add((iris[node.id], RDF.type, RDFS.Resource))
     for edge in stated:

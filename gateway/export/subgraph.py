@@ -87,6 +87,7 @@ class Subgraph:
         walks: What stands in the place of a predicate for a walk of several, in edges and paths: no IRI.
         triples: What the values that were asked for state: subject, predicate, and an IRI or a literal as the graph has
             it, in all languages. A blank node is its ID.
+        missing_seeds: The seeds that are not in the graph.
     """
 
     seeds: tuple[str, ...]
@@ -102,6 +103,7 @@ class Subgraph:
     columns: Sequence[str] = ()
     walks: Sequence[str] = ()
     triples: Sequence[tuple[str, str, str | Literal]] = ()
+    missing_seeds: Sequence[str] = ()
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """Return it as a directed graph with parallel edges; see `networkx_graph.to_networkx`.
@@ -140,7 +142,9 @@ class Subgraph:
 
     def __repr__(self) -> str:
         sizes = f"{counted(len(self.nodes), 'node')}, {counted(len(self.edges), 'edge')}"
-        return f"<Subgraph: {sizes}; {'' if self.complete else 'not '}complete>"
+        state = "complete" if self.complete else "not complete"
+        missing = f"; {counted(len(self.missing_seeds), 'seed')} not found" if self.missing_seeds else ""
+        return f"<Subgraph: {sizes}; {state}{missing}>"
 
     def _repr_html_(self) -> str:
         """Return it as a notebook shows it: the explorer page in a frame."""

@@ -207,6 +207,7 @@ async def subgraph_of(
     labels: dict[str, str] = {}
     notes: dict[str, None] = {}
     seeds: tuple[str, ...] = ()
+    missing: dict[str, None] = {}
     is_complete = True
     async for page in pages:
         distances = _distances(page, len(nodes))
@@ -214,6 +215,7 @@ async def subgraph_of(
         edges += (SubgraphEdge(edge.subject, edge.predicate, edge.object, edge.metadata) for edge in page.edges)
         labels |= page.labels or {}
         notes |= dict.fromkeys([*notes_of(page), *(f"Condition: {text}" for text in page.where or ())])
+        missing |= dict.fromkeys(page.missing_seeds or ())
         seeds, is_complete = tuple(page.seeds), is_complete and page.complete
     paths = [path for node in nodes for path in node.via]
     followed = {step.removeprefix("^") for path in paths for step in path[1::2]}
@@ -239,6 +241,7 @@ async def subgraph_of(
         tool,
         {name: value for name, value in arguments.items() if value is not None},
         walks=walks,
+        missing_seeds=tuple(missing),
     )
 
 
