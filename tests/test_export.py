@@ -781,6 +781,10 @@ async def test_the_paths_of_an_intersection_are_in_a_graph_of_networkx_and_in_ta
     graph = to_networkx(subgraph)
     between = {name_id for name_id, node in graph.nodes(data=True) if node.get("on_the_way")}
     assert between == graph.nodes - {node.id for node in subgraph.nodes} != set()
+    known = {name_id: (graph.nodes[name_id]["type"], graph.nodes[name_id]["name"]) for name_id in seeds}
+    assert known == {"drug:warfarin": ("m:Drug", "warfarin"), "drug:glibenclamide": ("m:Drug", "glibenclamide")}
+    assert {"unknown", ""}.isdisjoint(graph.nodes[name_id]["type"] for name_id in between)
+    assert not plain.steps
     assert {*graph.edges(keys=True)} >= {(edge.subject, edge.object, edge.predicate) for edge in subgraph.edges}
     for node in subgraph.nodes:
         for path, seed in zip(node.via, seeds, strict=True):

@@ -53,7 +53,8 @@ def _add_paths(graph: nx.MultiDiGraph[str], subgraph: Subgraph) -> None:
             graph.nodes[node.id]["on_the_way"] = True
     paths = [path for node in subgraph.nodes for path in node.via]
     for name_id in (name_id for path in paths for name_id in path[::2] if name_id not in graph):
-        step = SubgraphNode(name_id, "unknown", name=subgraph.labels.get(name_id, ""), on_the_way=True)
+        unread = SubgraphNode(name_id, "unknown", name=subgraph.labels.get(name_id, ""), on_the_way=True)
+        step = subgraph.steps.get(name_id, unread)
         graph.add_node(name_id)
         row = next(node_rows(replace(subgraph, nodes=[step], columns=())))
         graph.nodes[name_id].update({key: row[key] for key in row if key != "id"}, on_the_way=True)

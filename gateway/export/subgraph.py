@@ -88,6 +88,7 @@ class Subgraph:
         triples: What the values that were asked for state: subject, predicate, and an IRI or a literal as the graph has
             it, in all languages. A blank node is its ID.
         missing_seeds: The seeds that are not in the graph.
+        steps: The nodes on paths that are none of the nodes, such as seeds, by ID: their types and names.
     """
 
     seeds: tuple[str, ...]
@@ -104,6 +105,7 @@ class Subgraph:
     walks: Sequence[str] = ()
     triples: Sequence[tuple[str, str, str | Literal]] = ()
     missing_seeds: Sequence[str] = ()
+    steps: Mapping[str, SubgraphNode] = field(default_factory=dict)
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """Return it as a directed graph with parallel edges; see `networkx_graph.to_networkx`.

@@ -39,7 +39,7 @@ from gateway.export.subgraph import Subgraph
 from gateway.files.graph_files import NO_FILES, FileChanges
 from gateway.graph.call import Call, Deadline, GivenTerms, KnownIds, OtherGraphs, Progress, no_progress
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri
+from gateway.graph.values import Iri, NodeFacts
 from gateway.schema.cache import SchemaCache, SchemaStorage
 from gateway.search_index.name_vectors import NameVectorsSource
 from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
@@ -114,7 +114,7 @@ class Gateway:
         self._answerer = Answerer(
             profile, prefixes, self._schema_cache, clock, on_record, changes.note, namespaces, terms
         )
-        self._subgraphs = WholeSubgraphs(self._traversed, prefixes, self._may_have_expressions)
+        self._subgraphs = WholeSubgraphs(self._traversed, prefixes, self._may_have_expressions, self._steps)
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
         imports = ImportReader(store)
         self._schema_describer = SchemaDescriber(store, profile, prefixes, self._schema_cache, shapes, imports, terms)
@@ -569,6 +569,12 @@ class Gateway:
 
     async def _may_have_expressions(self) -> bool:
         return await self._store.may_have_expressions(self._answerer.own_call("whole"))
+
+    async def _steps(self, ids: Sequence[Iri]) -> Mapping[Iri, tuple[NodeFacts, Sequence[str]]]:
+        call = self._answerer.own_call("whole")
+        view = await self._schema_cache.view(call)
+        found = await self._store.nodes(ids, call, names=True)
+        return {iri: (facts, view.chooser.all_of(facts)) for iri, facts in found.items()}
 
     async def _traversed(self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape) -> Traversed:
         answer: Traversed = await self._answerer.answer(self._whole[tool], arguments, progress, shape=shape)

@@ -12,9 +12,10 @@ from gateway.answers.page import SubgraphPage
 from gateway.answers.reference import REFERENCE, rows_and_nodes
 from gateway.answers.shape import Shape
 from gateway.arguments import BfsQuery, IntersectSubgraphs, no_such_tool
-from gateway.errors import EndpointFault, InputError, counted
+from gateway.errors import EndpointFault, Fault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.graph.call import Progress
+from gateway.graph.values import Iri, NodeFacts
 from gateway.graph.walks import Ends, Walk
 from gateway.members.sides import split_steps
 from gateway.schema.types import UNKNOWN, UNTYPED
@@ -25,6 +26,9 @@ from gateway.terms.prefixes import PrefixMap, in_prose
 Traversed = BfsResult | IntersectionResult
 Ask = Callable[[str, Mapping[str, Any], Progress, Shape], Awaitable[Traversed]]
 """Answers a traversal: its tool, its arguments, what is told of its progress, and the shape of the page."""
+
+ReadSteps = Callable[[Sequence[Iri]], Awaitable[Mapping[Iri, tuple[NodeFacts, Sequence[Iri]]]]]
+"""Reads what is known of nodes by IRI, and their types, the one that is shown first."""
 
 _NAMED_REFERENCE = replace(REFERENCE, names_stubs=True)
 """The reference shape with the name of every node, for people and programs that read a whole subgraph."""
@@ -85,9 +89,17 @@ class WholeSubgraphs:
         ask: Answers a traversal whose size nothing limits.
         prefixes: The prefixes of IDs.
         may_have_expressions: Returns whether edges may be those of class expressions, which state no triple.
+        read_steps: Reads the names and types of nodes.
     """
 
-    def __init__(self, ask: Ask, prefixes: PrefixMap, may_have_expressions: Callable[[], Awaitable[bool]]) -> None:
+    def __init__(
+        self,
+        ask: Ask,
+        prefixes: PrefixMap,
+        may_have_expressions: Callable[[], Awaitable[bool]],
+        read_steps: ReadSteps,
+    ) -> None:
+        self._read_steps = read_steps
         self._ask = ask
         self._prefixes = prefixes
         self._may_have_expressions = may_have_expressions
@@ -103,15 +115,41 @@ class WholeSubgraphs:
         # A node on one page is an end of edges on others.
         with self._prefixes.one_answer():
             if not asks_for_rows(arguments):
-                return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
+                pages = self.pages(tool, arguments, progress)
+                return await self._with_steps(await subgraph_of(pages, self._prefixes, tool, arguments))
             _check_arguments(arguments)
             if given := [name for name in _OF_GROUPS if arguments.get(name)]:
                 raise groups_of_subgraph(given)
             all_pages = self.pages(tool, _without_rows(arguments), progress)
-            subgraph = await subgraph_of(all_pages, self._prefixes, tool, arguments)
+            subgraph = await self._with_steps(await subgraph_of(all_pages, self._prefixes, tool, arguments))
             stated = _Stated(self._prefixes)
             subgraph = await with_rows(subgraph, self.pages(tool, only_rows(arguments), progress, stated.shape))
             return stated.added_to(subgraph, with_nodes=not await self._may_have_expressions())
+
+    async def _with_steps(self, subgraph: Subgraph) -> Subgraph:
+        """Return a subgraph with the types and names of what is on its paths and none of its nodes."""
+        nodes = {node.id for node in subgraph.nodes}
+        on_paths = dict.fromkeys(name_id for node in subgraph.nodes for path in node.via for name_id in path[::2])
+        if not (ids := {self._prefixes.expand(name_id): name_id for name_id in on_paths if name_id not in nodes}):
+            return subgraph
+        try:
+            found = await self._read_steps([*ids])
+        except Fault as fault:
+            return replace(subgraph, notes=[*subgraph.notes, steps_unread(len(ids), fault)])
+        steps: dict[str, SubgraphNode] = {}
+        iris: dict[str, str] = {}
+        failed = 0
+        for iri, name_id in ids.items():
+            facts, types = found[iri]
+            failed += not facts.mark.whole
+            iris |= {(one := self._prefixes.shorten(type_)): _outside(one, type_) for type_ in types}
+            listed = tuple(map(self._prefixes.shorten, types))
+            shown = listed[0] if listed else UNTYPED
+            shown = shown if facts.are_types_known else UNKNOWN
+            steps[name_id] = SubgraphNode(name_id, shown, listed, facts.name, on_the_way=True)
+        notes = [*subgraph.notes, steps_unread(failed)] if failed else subgraph.notes
+        prefixes = {**subgraph.prefixes, **self._prefixes.used_by(set(iris))}
+        return replace(subgraph, steps=steps, iris={**iris, **subgraph.iris}, prefixes=prefixes, notes=notes)
 
     async def pages(
         self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape = _NAMED_REFERENCE
@@ -335,6 +373,12 @@ NODES_ARE_NOT_STATED = (
     "Values that are nodes are not among the triples (to_rdflib): class expressions may say some of them, which state "
     "none."
 )
+
+
+def steps_unread(count: int, fault: Fault | None = None) -> str:
+    """Return a note about nodes on paths whose types and names could not be read."""
+    why = f": {fault}" if fault is not None else "."
+    return f"The types and names of {counted(count, 'node')} on paths could not be read{why}"
 
 
 def walks_are_no_triples(walks: Sequence[str]) -> str:
