@@ -150,6 +150,14 @@ class StepNames:
         texts = {iri for iri in TEXT_PREDICATES.intersection(last.predicates) if self._values.has_any([iri])}
         return self._edges.unlisted(frozenset(last.predicates) - texts)
 
+    def without_texts(self, walk: Walk) -> Collection[Iri]:
+        """Return the usual predicates of texts in which a walk ends, if it is known that the graph has none of them."""
+        last = walk[-1]
+        if isinstance(last.predicates, str) or last.is_inverse or not self._are_all:
+            return ()
+        has_some = self._edges.has_any(last.predicates) or self._values.has_any(last.predicates)
+        return () if has_some or not TEXT_PREDICATES.issuperset(last.predicates) else last.predicates
+
     def _may_be_restricted(self, predicates: Iterable[Iri]) -> bool:
         """Return whether edges of predicates may be those of expressions alone; expressions of texts are content."""
         return self._may_lead_further and not TEXT_PREDICATES.issuperset(predicates)
@@ -263,6 +271,7 @@ class MemberNames:
             warnings=(
                 *self._warnings(read),
                 *self._about_names(arguments, names),
+                *self._about_absent(asked.walks, names),
                 *self._about_alike(conditions),
                 *self._about_figures(conditions, grouping),
                 *chain.from_iterable(one.warnings for one in meant),
@@ -329,6 +338,12 @@ class MemberNames:
             ):
                 if names.predicates(word):
                     yield reserved_word(quoted(word), argument)
+
+    def _about_absent(self, walks: Iterable[Walk], names: StepNames) -> Iterable[str]:
+        """Yield a warning of usual predicates of names and texts that the graph does not have."""
+        absent = set(chain.from_iterable(names.without_texts(walk) for walk in walks))
+        if absent:
+            yield no_such_texts(self._prefixes.listed(sorted(absent)))
 
     def _about_alike(self, conditions: Sequence[Condition]) -> Iterable[str]:
         """Yield a warning of conditions on walks of several steps that begin alike and go on to different ends."""
@@ -492,6 +507,14 @@ def count_of_walk(walk: str) -> InputError:
         f"compute: count is of nodes, and {walk} stands behind it.",
         valid="Write count alone, or distinct and the walk for how many different values there are.",
         next_step="For nodes that have a value, add a condition: where: the walk, and exists.",
+    )
+
+
+def no_such_texts(predicates: str) -> str:
+    """Return a warning of usual predicates of texts that were asked for, and that the graph does not have."""
+    return (
+        f"This graph has no texts by {predicates}, so no node has one. `name` stands for the name of a node, whatever "
+        "its predicate; describe_schema lists the predicates of values."
     )
 
 

@@ -10,6 +10,7 @@ from gateway.expand_compact import expand
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.small import ROOM, Watched, engine, over
+from tests.tools.conftest import Open
 
 pytestmark = pytest.mark.anyio
 
@@ -280,3 +281,16 @@ async def test_an_id_without_slashes_is_an_id_in_a_condition() -> None:
 async def test_a_walk_does_not_lead_through_a_literal() -> None:
     answer = await tools(values=["x:weight/^x:weight"], show="id")
     assert {row[1] for row in answer["rows"]} == {None}
+
+
+async def test_a_usual_predicate_that_the_graph_does_not_have_is_warned_of(over_file: Open) -> None:
+    async with over_file("x:a a x:T ; rdfs:label 'A' ; x:size 3 .") as gateway:
+        none = await gateway.search_entities(node_types=["x:T"], values=["skos:prefLabel", "skos:definition", "name"])
+        asked = await gateway.search_entities(node_types=["x:T"], where=["skos:prefLabel exists"])
+        some = await gateway.search_entities(node_types=["x:T"], values=["rdfs:label", "x:size", "name"])
+    assert none.warnings is not None
+    assert [text.partition(" `")[0] for text in none.warnings] == [
+        "This graph has no texts by skos:definition, skos:prefLabel, so no node has one."
+    ]
+    assert any("no texts by skos:prefLabel" in text for text in asked.warnings or ())
+    assert not some.warnings
