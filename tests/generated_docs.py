@@ -16,7 +16,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from gateway.settings.profile import Profile
-from gateway.settings.section import Iris, Reference, Words
+from gateway.settings.secrets import Reference
+from gateway.settings.section import Iris, Words
 from gateway.sparql import template
 from gateway.terms.iri import DC, DCT, FOAF, OBO_IN_OWL, RDF, RDFS, SCHEMA, SKOS
 from gateway.terms.prefixes import PrefixMap

@@ -18,7 +18,7 @@ from gateway.graph.call import Deadline
 from gateway.meaning.embedder import MOST_DIMENSIONS, Embedded, as_sent, unit_rows
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.meaning import MeaningSettings
-from gateway.settings.section import read
+from gateway.settings.secrets import read
 from gateway.settings.urls import is_loopback
 from gateway.transport.credentials import Access, access_without_credentials
 from gateway.transport.exchange import CaughtFault, excerpt, whole_body

@@ -34,7 +34,7 @@ from gateway.errors import (
 )
 from gateway.graph.call import Deadline, deadline_passed
 from gateway.settings.endpoint import EndpointSettings, trusting
-from gateway.settings.section import read, revealed
+from gateway.settings.secrets import read, revealed
 from gateway.settings.urls import is_loopback, neo4j_url_problem
 from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal

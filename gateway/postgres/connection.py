@@ -32,7 +32,7 @@ from gateway.errors import (
 )
 from gateway.graph.call import Deadline, deadline_passed
 from gateway.settings.endpoint import AccessSettings, EndpointSettings, trusting
-from gateway.settings.section import read, revealed
+from gateway.settings.secrets import read, revealed
 from gateway.settings.urls import is_loopback, postgres_url_problem
 
 _ASK_OPERATOR = "Tell the operator of this gateway."

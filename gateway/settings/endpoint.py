@@ -9,18 +9,8 @@ from pydantic import Field, field_validator, model_validator
 
 from gateway.errors import ConfigurationError
 from gateway.settings.paths import local_path, path_text
-from gateway.settings.section import (
-    EndpointUrl,
-    HeaderName,
-    HeaderValue,
-    Iris,
-    Reference,
-    Seconds,
-    Section,
-    Unquoted,
-    is_reference,
-    revealed,
-)
+from gateway.settings.secrets import Reference, is_reference, revealed
+from gateway.settings.section import EndpointUrl, HeaderName, HeaderValue, Iris, Seconds, Section, Unquoted
 from gateway.settings.urls import is_contact, is_secret_name, url_problem
 
 Graphs = Literal["default", "union"] | Annotated[Iris, Field(min_length=1)]

@@ -10,7 +10,8 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import Field, SecretStr, model_validator
 
 from gateway.errors import ConfigurationError
-from gateway.settings.section import Seconds, Section, read
+from gateway.settings.secrets import read
+from gateway.settings.section import Seconds, Section
 from gateway.settings.urls import is_loopback
 
 

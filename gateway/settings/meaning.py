@@ -10,7 +10,8 @@ from pydantic import Field, field_validator
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.paths import local_path
-from gateway.settings.section import Reference, Seconds, Section, Unquoted
+from gateway.settings.secrets import Reference
+from gateway.settings.section import Seconds, Section, Unquoted
 from gateway.settings.urls import url_problem
 
 _URL = re.compile(r"https?://", re.IGNORECASE)

@@ -1,88 +1,19 @@
-"""What all sections of a profile have in common: their base class, types of values, and where secrets are."""
+"""What all sections of a profile have in common: their base class and the types of values."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from gateway.errors import ConfigurationError, quoted
-from gateway.settings.paths import local_path
+from gateway.errors import quoted
 from gateway.settings.urls import endpoint_url_problem, url_problem
-
-_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:.+")
-_LONGEST = 1 << 13
-"""Characters of a secret; servers take no longer header."""
-
-
-def is_reference(text: str) -> bool:
-    """Return whether a text says where a secret is."""
-    return _REFERENCE.fullmatch(text) is not None
-
-
-def _checked(text: str) -> str:
-    if text and not is_reference(text):
-        raise ValueError("do not write a secret here; write `env:NAME` (a variable) or `file:/path` (a file)")
-    return text
 
 
 class Unquoted:
     """Marks a setting whose wrong value no error repeats: a secret may have been written there by mistake."""
-
-
-Reference = Annotated[str, AfterValidator(_checked)]
-"""Where a secret is: `env:NAME` or `file:/path`, or an empty text for none."""
-
-
-def revealed(text: str, setting: str) -> str:
-    """Return what a setting says, or the secret that it refers to; see `read`."""
-    return read(text, setting).get_secret_value() if is_reference(text) else text
-
-
-def read(reference: str, setting: str) -> SecretStr:
-    """Return the secret that a setting refers to.
-
-    Args:
-        reference: `env:NAME` or `file:/path`.
-        setting: The name of the setting, for the error.
-
-    Raises:
-        ConfigurationError: There is no such variable or file, or it is empty, or it holds something else than one
-            printable line, so that it is probably no secret and must not be sent. The text holds nothing of it.
-    """
-    kind, _, place = reference.partition(":")
-    if kind == "env":
-        where = f"the environment variable {place}"
-        secret: str | None = os.environ.get(place, "")
-    else:
-        where = f"the file {place}"
-        secret = _text_of(local_path(place))
-    if secret is None:
-        raise ConfigurationError(f"{setting} refers to {where}, which cannot be read.")
-    if not secret:
-        raise ConfigurationError(f"{setting} refers to {where}, which is empty or not set.")
-    if len(secret) > _LONGEST or not secret.isprintable():
-        raise ConfigurationError(
-            f"{setting} refers to {where}, which is not a secret; its content is not sent.",
-            valid=f"A secret is one line of printable characters, {_LONGEST:,} at most.",
-        )
-    return SecretStr(secret)
-
-
-def _text_of(path: Path) -> str | None:
-    """Return what a file holds, without the line's end; the error of one that is not text would show its bytes."""
-    try:
-        # Another kind of file may have no end, or wait for somebody who writes.
-        if not path.is_file():
-            return None
-        with path.open(encoding="utf-8", newline="") as file:
-            return file.read(_LONGEST + 3).removesuffix("\n").removesuffix("\r")
-    except (OSError, ValueError):
-        return None
 
 
 _WORD = re.compile(r"<?[^\x00-\x20<>\"{}|^`\\]+>?")

@@ -20,7 +20,7 @@ import aiohttp
 
 from gateway.errors import ConfigurationError
 from gateway.settings.endpoint import AccessSettings, EndpointSettings, trusting
-from gateway.settings.section import is_reference, read, revealed
+from gateway.settings.secrets import is_reference, read, revealed
 from gateway.settings.urls import contact_for, is_loopback, url_problem
 
 _NAME = "bfsql-gateway"

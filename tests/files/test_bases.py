@@ -15,7 +15,7 @@ from gateway.settings.files import FileSettings
 from gateway.settings.graphs_file import read_graphs
 from gateway.settings.load import load_profile
 from gateway.settings.paths import local_path
-from gateway.settings.section import read
+from gateway.settings.secrets import read
 
 E = "http://example.org/"
 

@@ -127,6 +127,19 @@ async def test_a_secret_may_come_from_a_file_without_the_end_of_its_line(tmp_pat
         assert await header_sent("Authorization", endpoint) == "Basic YWxpY2U6czNjcmV0LXDDpHNz"
 
 
+async def test_a_byte_order_mark_before_a_secret_is_skipped(tmp_path: Path) -> None:
+    (tmp_path / "user").write_text("\ufeffalice\r\n", encoding="utf-8")
+    (tmp_path / "password").write_text("\ufeff" + SECRETS["TEST_PASSWORD"], encoding="utf-8")
+    endpoint = settings(f'user = "file:{tmp_path}/user"\npassword = "file:{tmp_path}/password"')
+    assert await header_sent("Authorization", endpoint) == "Basic YWxpY2U6czNjcmV0LXDDpHNz"
+
+
+def test_a_file_with_a_byte_order_mark_alone_holds_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("\ufeff\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="which is empty"):
+        access_to(LOCAL, settings(f'token = "file:{tmp_path}/token"'))
+
+
 async def test_further_headers_are_sent_secret_or_not() -> None:
     endpoint = settings('headers = { X-Team = "graphs" }\nsecret_headers = { X-Api-Key = "env:TEST_KEY" }')
     assert await header_sent("X-Team", endpoint) == "graphs"
