@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from gateway.files.parser_streams import RefusedError
@@ -11,6 +11,8 @@ from gateway.terms.iri import OWL, RDF
 
 _ROBOT = "robot convert --input FILE --output FILE.ttl (ROBOT, robot.obolibrary.org)"
 _RAPPER = "rapper -i {} -o ntriples FILE > FILE.nt (Raptor, package raptor2-utils)"
+_TABLES = "save each sheet as CSV, then: tarql QUERY FILE.csv > FILE.ttl (Tarql, tarql.github.io)"
+_TEXTS = "write what it says as RDF, or give the file that it was made from"
 
 TRIX_NAMESPACES = ("http://www.w3.org/2004/03/trix/trix-1/", "http://www.w3.org/2004/03/trix/")
 _XHTML = "http://www.w3.org/1999/xhtml"
@@ -33,6 +35,11 @@ _BINARY: Sequence[_OtherFormat] = (
     _OtherFormat(re.compile(rb"\x28\xb5\x2f\xfd"), "a file packed by Zstandard", "zstd -d FILE"),
     _OtherFormat(re.compile(rb"7z\xbc\xaf\x27\x1c"), "a 7-Zip archive", "7z x FILE"),
     _OtherFormat(re.compile(rb"(?s:.{257})ustar"), "a tar archive", "tar -xf FILE, and give the folder"),
+    _OtherFormat(
+        re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+        "a file of Microsoft Office up to 2003, or an encrypted one",
+        f"of a workbook, {_TABLES}",
+    ),
 )
 _TEXT: Sequence[_OtherFormat] = (
     _OtherFormat(re.compile(rb"version https://git-lfs\.github\.com/spec/"), "a pointer of Git LFS", "git lfs pull"),
@@ -41,6 +48,15 @@ _TEXT: Sequence[_OtherFormat] = (
     _OtherFormat(re.compile(rb"(?:Prefix|Ontology):\s"), "OWL in Manchester syntax", _ROBOT),
     _OtherFormat(re.compile(rb"format-version:\s"), "OBO", _ROBOT),
 )
+_OFFICE_PARTS = "[Content_Types].xml"
+"""The file of every package of Office Open XML (ECMA-376, part 2, 7.2.3)."""
+_OFFICE: Mapping[str, tuple[str, str]] = {
+    "xl": ("an Excel workbook", _TABLES),
+    "word": ("a Word document", _TEXTS),
+    "ppt": ("a PowerPoint presentation", _TEXTS),
+}
+"""What a package of Office Open XML is, by its folder, and what to do."""
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 _RDF_JSON = _OtherFormat(
     re.compile(rb'\{\s*"[^"\\]*"\s*:\s*\{\s*"[^"\\]*"\s*:\s*\[\s*\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}'),
     "RDF/JSON",
@@ -71,6 +87,28 @@ def refuse_other_text(start: bytes) -> None:
             raise other.refusal()
     if _SURE_HTML.match(first):
         raise html_refused()
+
+
+def refuse_office_file(names: Collection[str], media_type: str) -> None:
+    """Refuse a workbook or a document, which is a zip archive of XML.
+
+    Args:
+        names: The names of the files in an archive.
+        media_type: What the archive says that it is; empty where it does not.
+
+    Raises:
+        RefusedError: It is one.
+    """
+    if _OFFICE_PARTS in names:
+        folders = {name.partition("/")[0] for name in names}
+        kinds = (said for folder, said in _OFFICE.items() if folder in folders)
+        raise _refused(*next(kinds, ("a package of Office Open XML", "unpack it, and give the graph files in it")))
+    if media_type.startswith(_OPEN_DOCUMENT):
+        is_spreadsheet = media_type.startswith(f"{_OPEN_DOCUMENT}spreadsheet")
+        raise _refused(
+            "an OpenDocument spreadsheet" if is_spreadsheet else "an OpenDocument file",
+            _TABLES if is_spreadsheet else _TEXTS,
+        )
 
 
 def refuse_rdf_json(start: bytes) -> None:

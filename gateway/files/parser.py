@@ -8,12 +8,9 @@ What is parsed is a `Document`: the file itself, or each of an archive.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
 import json
-import lzma
 import os
 import shutil
 import signal
@@ -27,6 +24,7 @@ from typing import IO, TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from gateway.files import recognition
+from gateway.files.archives import is_encrypted, members_of, opened_member, unpacked
 from gateway.files.document import CHUNK, PACKING_FAULTS, Document, is_of_packing
 from gateway.files.parser_streams import (
     HEADER,
@@ -51,9 +49,6 @@ if TYPE_CHECKING:
 
 _MOST_PREFIXES = MEGABYTE
 """Bytes of all prefixes of a file."""
-
-_MOST_MEMBERS = 10_000
-"""Files in an archive."""
 
 
 class _AgainReader(Readable):
@@ -171,34 +166,28 @@ class FileParser:
             raise RefusedError("a zip archive cannot be read from a pipe", next_step="Write it to a file first.")
         prefixes: dict[str, str] = {}
         with zipfile.ZipFile(self._file) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            graphs = [member for member in members if _is_graph(member)]
-            if len(members) > _MOST_MEMBERS:
-                raise RefusedError(f"it holds more than {_MOST_MEMBERS:,} files", next_step="Unpack it.")
-            if not graphs:
-                raise RefusedError("no file in it has the suffix of an RDF format")
+            graphs, others = members_of(archive)
             for member in graphs:
                 for name, namespace in self._parse_member(archive, member, reader, output).items():
                     prefixes.setdefault(name, namespace)
-        others = len(members) - len(graphs)
         return prefixes, f"what is hidden in it, or no RDF by its suffix, is passed over ({others:,})" if others else ""
 
     def _parse_member(
         self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, reader: FileReader, output: TripleWriter
     ) -> dict[str, str]:
-        if member.flag_bits & 1:
+        if is_encrypted(member):
             raise RefusedError(f"{member.filename!r} in it is encrypted", next_step="Unpack it.")
         base_iri = f"{self._request.base_iri}/{quote(member.filename)}"
         document = Document(
             recognition.format_by_name(member.filename),
             base_iri,
-            lambda: _opened_member(archive, member),
+            lambda: opened_member(archive, member),
             self._request,
             self._skips,
         )
         self._skips.within = f"{member.filename!r} in it: "
         try:
-            return document.parse(ContentReader(_opened_member(archive, member), reader, self._request), output)
+            return document.parse(ContentReader(opened_member(archive, member), reader, self._request), output)
         except RefusedError as error:
             if not self._request.lenient or output.is_within_line:
                 raise error.inside(member.filename) from error
@@ -208,7 +197,7 @@ class FileParser:
             self._skips.within = ""
 
     def _unpacked(self, raw: IO[bytes]) -> IO[bytes]:
-        return _unpacked(raw, self._packing)
+        return unpacked(raw, self._packing)
 
     def _reopened(self) -> IO[bytes] | None:
         """Open the file's content again; None where it cannot be read again."""
@@ -234,32 +223,6 @@ def _read_as(file: io.FileIO, request: ParseRequest) -> Iterator[io.FileIO]:
         shutil.copyfileobj(file, copy, CHUNK)
         copy.seek(0)
         yield copy
-
-
-def _unpacked(raw: IO[bytes], packing: str) -> IO[bytes]:
-    match packing:
-        case "gzip":
-            return cast("IO[bytes]", gzip.open(raw))
-        case "bzip2":
-            return cast("IO[bytes]", bz2.open(raw))
-        case "xz":
-            return cast("IO[bytes]", lzma.open(raw))
-        case _:
-            return raw
-
-
-def _is_graph(member: zipfile.ZipInfo) -> bool:
-    """Return whether a file of an archive is a graph by its suffix, and not hidden or one of macOS's own."""
-    parts = member.filename.split("/")
-    is_hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
-    return not is_hidden and bool(recognition.format_by_name(member.filename))
-
-
-def _opened_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
-    """Open a file of an archive, which may be packed once more."""
-    stream = io.BufferedReader(cast("io.RawIOBase", archive.open(member)))
-    packing = recognition.packing_of(stream.peek(recognition.START))
-    return _unpacked(cast("IO[bytes]", stream), "" if packing == "zip" else packing)
 
 
 def _limit(request: ParseRequest) -> None:

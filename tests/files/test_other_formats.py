@@ -1,6 +1,7 @@
 """Formats that are not RDF as it is read here: refused by name, with what converts them; and TriX."""
 
 import gzip
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,56 @@ def test_turtle_that_looks_like_another_format_is_read(tmp_path: Path, content: 
     path = tmp_path / "graph.ttl"
     path.write_text(content)
     assert len(load_files([path]).engine) == 1
+
+
+def archive(path: Path, members: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return path
+
+
+TYPES = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
+RELATIONS = {"[Content_Types].xml": TYPES, "_rels/.rels": "<Relationships/>", "docProps/app.xml": "<Properties/>"}
+MANIFEST = {"content.xml": "<office:document-content xmlns:office='urn:o'/>", "META-INF/manifest.xml": "<manifest/>"}
+OF_OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".zip", ".ttl", ""])
+@pytest.mark.parametrize(
+    ("members", "name", "converts"),
+    [
+        ({**RELATIONS, "xl/workbook.xml": "<workbook/>"}, "this is an Excel workbook", "save each sheet as CSV"),
+        ({**RELATIONS, "xl/workbook.bin": ""}, "this is an Excel workbook", "tarql"),
+        ({**RELATIONS, "word/document.xml": "<document/>"}, "this is a Word document", "as RDF"),
+        ({**RELATIONS, "ppt/presentation.xml": "<p/>"}, "this is a PowerPoint presentation", "as RDF"),
+        ({**RELATIONS, "visio/document.xml": "<d/>"}, "a package of Office Open XML", "unpack it"),
+        (
+            {"mimetype": f"{OF_OPEN_DOCUMENT}spreadsheet", **MANIFEST, "manifest.rdf": f"<r:RDF xmlns:r='{RDF}'/>"},
+            "this is an OpenDocument spreadsheet",
+            "save each sheet as CSV",
+        ),
+        ({"mimetype": f"{OF_OPEN_DOCUMENT}text\n", **MANIFEST}, "this is an OpenDocument file", "as RDF"),
+    ],
+)
+def test_a_workbook_or_document_is_refused_by_name_whatever_is_in_its_archive(
+    tmp_path: Path, members: dict[str, str], name: str, converts: str, suffix: str
+) -> None:
+    text = refused(archive(tmp_path / f"graph{suffix}", members))
+    assert name in text
+    assert converts in text
+    assert "Content_Types" not in text
+
+
+def test_a_workbook_of_before_2007_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "graph.xls"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504))
+    assert "Microsoft Office up to 2003" in refused(path)
+
+
+def test_an_archive_of_graphs_is_read_beside_a_workbook_and_a_media_type(tmp_path: Path) -> None:
+    members = {"a.ttl": f"<{E}a> <{E}p> <{E}b> .", "table.xlsx": "PK", "xl/notes.txt": "x", "mimetype": "text/turtle"}
+    assert len(load_files([archive(tmp_path / "graph.zip", members)]).engine) == 1
 
 
 def trix(statements: str, namespace: str = "http://www.w3.org/2004/03/trix/trix-1/") -> str:
