@@ -20,6 +20,7 @@ _GAVE_UP = (
     b"Tried to allocate",  # QLever, its memory limit
     b"TimeoutException",  # Blazegraph: Java's, and its own QueryTimeoutException
     b"Query deadline is expired",  # Blazegraph
+    b"exceeded query timeout",  # Stardog, with status 500
     b"OutOfMemoryError",  # any Java engine
     b"S1TAT",  # Virtuoso, its anytime limit
     b"S1T00",  # Virtuoso

@@ -41,12 +41,16 @@ QUERY = "SELECT ?x { ?x ?p ?o }"
 NOW = "Sat, 21 Nov 2026 10:00:00 GMT"
 
 # Real texts: Blazegraph 2.1.5, Fuseki 6.2.0 and Virtuoso 7.2.5.1 as run for this project; QLever and the Wikidata query
-# service from their sources.
+# service from their sources, Stardog from a test of one of its clients (docs/notes/endpoints.md, "Statuses").
 TRACE = b"\tat com.bigdata.rdf.sail.webapp.BigdataServlet.submitApiTask(BigdataServlet.java:292)\n" * 40
 BLAZEGRAPH = b"SPARQL-QUERY: queryStr=" + QUERY.encode()
 BLAZEGRAPH_TIME = BLAZEGRAPH + b"\njava.util.concurrent.TimeoutException\n" + TRACE
 BLAZEGRAPH_SYNTAX = (
     BLAZEGRAPH + b"\njava.util.concurrent.ExecutionException: org.openrdf.query.MalformedQueryException\n"
+)
+STARDOG_TIME = (
+    b"com.complexible.stardog.plan.eval.operator.OperatorException: "
+    b"Query execution cancelled: Execution time exceeded query timeout"
 )
 FUSEKI_TIME = b"Query timed out\n"
 VIRTUOSO = b"Virtuoso %s Error %s: %s\n\nSPARQL query:\n" + QUERY.encode()
@@ -89,6 +93,8 @@ async def fault_of_answer(handler: Handler, query: str = QUERY) -> Fault:
         (500, BLAZEGRAPH_TIME, GaveUp),
         (500, BLAZEGRAPH + b"\ncom.bigdata.bop.engine.QueryTimeoutException: Query deadline is expired.\n", GaveUp),
         (500, BLAZEGRAPH + b"\njava.lang.NullPointerException\n" + TRACE, ServerFailed),
+        (500, STARDOG_TIME, GaveUp),
+        (500, b"com.complexible.stardog.plan.eval.operator.OperatorException: Unexpected", ServerFailed),
         (400, BLAZEGRAPH_SYNTAX, QueryRefused),
         (500, VIRTUOSO_TIME, GaveUp),
         (500, VIRTUOSO_ANYTIME, GaveUp),
