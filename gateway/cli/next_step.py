@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from gateway.cli.screen import is_terminal
 from gateway.cli.streams import clean, print_command
 from gateway.cli.subgraph import says_difference
 from gateway.files.recognition import packing_by_name
+from gateway.terms.local_names import local_part
+from gateway.terms.name_predicates import USUAL_NAMES, role_of
 
 _OF_GRAPH = ("graph", "endpoint", "profile", "prefix", "contact", "user", "password_file", "store", "cache", "embedder")
 """The options that the next command needs too."""
@@ -150,9 +152,22 @@ def _without_differences(answer: IntersectionResult, arguments: Mapping[str, Any
 
 def _after_schema(answer: SchemaResult) -> list[str]:
     for type_id, shape in (answer.shapes or {}).items():
-        predicates = [name for name in shape.predicates if not name.startswith("^") and name != "rdfs:label"]
+        labels = answer.labels or {}
+        predicates = [
+            name
+            for name, (_, _, *found) in shape.predicates.items()
+            if not name.startswith("^") and not _names_nodes(name, labels.get(name, ""), found)
+        ]
         return ["list", type_id, *(["--value", predicates[0]] if predicates else [])]
     return ["list", answer.entity_types[0]] if answer.entity_types else []
+
+
+def _names_nodes(predicate: str, label: str, found: Sequence[str]) -> bool:
+    """Return whether a predicate carries names, which a list has anyway: by its ID or label, and by what was found."""
+    # An ID without a prefix is a whole IRI in angle brackets.
+    local = local_part(predicate.strip("<>"))
+    called_so = role_of(label or local) is not None and any("text" in kinds for kinds in found[:1])
+    return local in USUAL_NAMES or called_so
 
 
 def _after_rows(answer: SearchResult | BfsResult | IntersectionResult, show: TraversalShow) -> list[str]:

@@ -15,9 +15,7 @@ from typing import Literal as Literal_
 from gateway.errors import counted
 from gateway.escaping import json_text, visible, without_formula
 from gateway.export.subgraph import Subgraph, how_said, needs
-from gateway.terms.iri import NAME_PREDICATES, SYNONYM_PREDICATES
-from gateway.terms.local_names import local_part
-from gateway.terms.name_predicates import NAME_WALKS, SYNONYM_WALKS
+from gateway.terms.name_predicates import USUAL_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,13 +170,6 @@ Kind = Literal_["Int64", "Float64", "boolean", "object", "date", "time", "time i
 
 _TEXTS = {*NODE_COLUMNS, "via", *EDGE_COLUMNS, "description", "match", "matched", "kind", "query"}
 
-_NAMES = {
-    "name",
-    *(local_part(iri) for iri in (*NAME_PREDICATES, *SYNONYM_PREDICATES)),
-    *(local_part(walk.last) for walk in (*NAME_WALKS, *SYNONYM_WALKS)),
-}
-"""What predicates of names are called; a datatype that would tell a name from a date is not in an answer."""
-
 _KIND_OF_VALUE = re.compile(r" \((?:value|metadata|evidence)\)$")
 _LAST_WORD = re.compile(r"\w+(?=\W*$)")
 
@@ -215,10 +206,13 @@ def typed_column(title: str, values: Sequence[Any]) -> tuple[Kind, Sequence[Any]
 
 
 def _is_of_texts(title: str) -> bool:
-    """Return whether a column has names or other texts: by its title, or by where its walk ends."""
+    """Return whether a column has names or other texts: by its title, or by where its walk ends.
+
+    A datatype that would tell a name from a date is not in an answer.
+    """
     title = _KIND_OF_VALUE.sub("", title)
     last = _LAST_WORD.search(title)
-    return title in _TEXTS or (last is not None and last[0] in _NAMES)
+    return title in _TEXTS or (last is not None and last[0] in {"name", *USUAL_NAMES})
 
 
 def dtype_of(values: Sequence[Any]) -> Literal_["Int64", "Float64", "boolean", "object"]:

@@ -13,8 +13,22 @@ from itertools import chain
 from statistics import median_low
 from typing import Literal as OneOf
 
-from gateway.terms.iri import FOAF, RDF, RDFS, SCHEMA, SKOS, VCARD, is_walk, local_name, walk_iri, walk_steps
+from gateway.terms.iri import (
+    FOAF,
+    NAME_PREDICATES,
+    RDF,
+    RDFS,
+    SCHEMA,
+    SKOS,
+    SYNONYM_PREDICATES,
+    VCARD,
+    is_walk,
+    local_name,
+    walk_iri,
+    walk_steps,
+)
 from gateway.terms.literals import Literal, best_text, is_date, is_number
+from gateway.terms.local_names import local_part
 from gateway.terms.names import one_line
 
 Role = OneOf["name", "synonym"]
@@ -364,6 +378,12 @@ SYNONYM_WALKS = (
     NameWalk(f"{_BIBFRAME}title", f"{_BIBFRAME}mainTitle", but=f"{_BIBFRAME}Title", is_further=True),
 )
 """The walks to further names."""
+
+USUAL_NAMES = frozenset(
+    local_part(iri)
+    for iri in (*NAME_PREDICATES, *SYNONYM_PREDICATES, *(walk.last for walk in (*NAME_WALKS, *SYNONYM_WALKS)))
+)
+"""The local names of predicates that carry names in most graphs."""
 
 DESCRIPTION_WALKS = (NameWalk(f"{SKOS}definition", f"{RDF}value"),)
 """The walks to descriptions."""

@@ -73,6 +73,27 @@ def test_an_answer_ends_with_the_command_that_fits_next_and_that_works(
     assert at_terminal(*words).status == 0
 
 
+SHELVES = """
+@prefix : <http://e.org/> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+:a a :Book ; :displayName "A" ; :fullTitle "A, all of it" ; skos:altLabel "One" ; dct:title "A" ; :pages 7 .
+:b a :Book ; :displayName "B" ; :fullTitle "B, all of it" ; skos:altLabel "Two" ; dct:title "B" ; :pages 9 .
+:c a :Shelf ; skos:prefLabel "C" . :d a :Shelf ; skos:prefLabel "D" .
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "fits"),
+    [("Book", ["list", ":Book", "--value", ":pages"]), ("Shelf", ["list", ":Shelf", "--graph"])],
+)
+def test_what_is_suggested_as_a_column_is_no_name(
+    at_terminal: Run, tmp_path: Path, asked: str, fits: list[str]
+) -> None:
+    graph = tmp_path / "shelves.ttl"
+    graph.write_text(SHELVES)
+    assert next_of(at_terminal("schema", asked, "--graph", graph))[1:][: len(fits)] == fits
+
+
 @pytest.mark.parametrize(
     "argv",
     [
