@@ -629,20 +629,26 @@ def test_columns_of_dates_and_times_are_typed_where_all_are_written_so_and_a_nam
         "e:time": ["2020-01-01T10:00:00", "2020-01-01T10:00:00.25"],
         "e:utc": ["2020-01-01T10:00:00Z", None],
         "e:zones": ["2020-01-01T10:00:00Z", "2020-01-01T10:00:00+02:00"],
+        "e:offset": ["2020-01-01T00:30:00.5+02:00", "2020-01-01T10:00:00+02:00"],
+        "e:far zone": ["2020-01-01T10:00:00+15:00", "2020-01-01T10:00:00+02:00"],
+        "e:no zone": ["2020-01-01T10:00:00", "2020-01-01T10:00:00+02:00"],
         "e:mixed": ["1940-04-25", "1940"],
         "e:none": ["2001-02-30", "2001-02-03"],
         "e:far": ["0044-03-15", "2001-02-03"],
     }
     table = frame_of(columns)
-    assert [str(table[name].dtype) for name in ("e:date", "e:time", "e:utc")] == [
-        *("datetime64[ns]", "datetime64[ns]", "datetime64[ns, UTC]"),
+    assert [str(table[name].dtype) for name in ("e:date", "e:time", "e:utc", "e:zones", "e:offset")] == [
+        *("datetime64[ns]", "datetime64[ns]", *["datetime64[ns, UTC]"] * 3),
     ]
-    for name in ("name", "e:zones", "e:mixed", "e:none", "e:far"):
+    assert [one.isoformat() for one in table["e:zones"]] == ["2020-01-01T10:00:00+00:00", "2020-01-01T08:00:00+00:00"]
+    for name in ("name", "e:far zone", "e:no zone", "e:mixed", "e:none", "e:far"):
         assert [*table[name]] == columns[name]
     read = arrow_columns(ArrowTable(columns))
     assert read["e:date"] == [date(1940, 4, 25), None]
     assert read["e:time"][1] == datetime(2020, 1, 1, 10, 0, 0, 250_000)  # noqa: DTZ001 - it has no zone
     assert read["e:utc"] == [datetime(2020, 1, 1, 10, tzinfo=UTC), None]
+    assert read["e:zones"] == [datetime(2020, 1, 1, hour, tzinfo=UTC) for hour in (10, 8)]
+    assert read["e:offset"][0] == datetime(2019, 12, 31, 22, 30, 0, 500_000, tzinfo=UTC)
     assert read["name"] == columns["name"]
 
 

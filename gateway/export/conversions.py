@@ -177,12 +177,17 @@ _PANDAS = {"date": "datetime64[ns]", "time": "datetime64[ns]", "time in UTC": "d
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME = re.compile(_DATE.pattern + r"T\d\d:\d\d:\d\d(?:\.\d{1,6})?")
+_ZONED_TIME = re.compile(rf"{_TIME.pattern}(?:Z|[+-](?:0\d|1[0-3]):[0-5]\d|[+-]14:00)")
+"""With a time zone as XML Schema has it (XML Schema 1.1, part 2, D.2.2)."""
+
 _YEARS = range(1678, 2262)
 """Those that nanoseconds of 64 bits reach in whole."""
 
 
 def typed_column(title: str, values: Sequence[Any]) -> tuple[Kind, Sequence[Any]]:
     """Return the type of a column, and its values in it: dates and times where all of them are written so.
+
+    Times with a zone are in UTC, whatever their zones: a column has one.
 
     A name is a text, however it is written, and so are groups and figures of names.
     """
@@ -193,7 +198,7 @@ def typed_column(title: str, values: Sequence[Any]) -> tuple[Kind, Sequence[Any]
     forms: dict[Kind, tuple[re.Pattern[str], Callable[[str], date]]] = {
         "date": (_DATE, date.fromisoformat),
         "time": (_TIME, datetime.fromisoformat),
-        "time in UTC": (re.compile(f"{_TIME.pattern}Z"), datetime.fromisoformat),
+        "time in UTC": (_ZONED_TIME, lambda text: datetime.fromisoformat(text).astimezone(UTC)),
     }
     for dated, (form, read) in forms.items():
         if all(form.fullmatch(text) and int(text[:4]) in _YEARS for text in texts):
