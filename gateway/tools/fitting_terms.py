@@ -24,6 +24,7 @@ from gateway.terms.local_names import in_words
 from gateway.terms.names import cut, folded_words, inflections
 from gateway.terms.spelling import SHORTEST_MISSPELT, is_near, may_be_near
 from gateway.tools.shapes import Values
+from gateway.tools.small_words import telling
 
 Item = TypeVar("Item")
 
@@ -38,16 +39,6 @@ _ENDINGS = 4
 
 _EXACT, _INFLECTED, _FORM, _MISSPELT = 1.0, 0.9, 0.6, 0.5
 """What a word counts by how it fits."""
-
-_SAY_LITTLE = frozenset(
-    {
-        *("a", "an", "and", "are", "as", "at", "be", "by", "did", "do", "does", "for", "from", "had", "has", "have"),
-        *("how", "in", "is", "it", "its", "many", "much", "of", "on", "or", "that", "the", "their", "there", "these"),
-        *("they", "this", "those", "to", "was", "were", "what", "when", "where", "which", "who", "whom", "whose"),
-        *("why", "will", "with"),
-    }
-)
-"""Words of a question in English that most names have, or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +73,7 @@ async def fitting(question: str, view: SchemaView, values: Values | None, call: 
     total = len(schema.types) + len(schema.predicates) + len(literals)
 
     def compared(deadline: Deadline) -> Fitting:
-        wanted = _words(question)[:_MOST_WORDS]
+        wanted = telling([*dict.fromkeys(folded_words(question))])[:_MOST_WORDS]
         choose = partial(_chosen, wanted, deadline)
         return Fitting(
             choose(schema.types, lambda term: (local_name(term.iri), term.label)),
@@ -99,12 +90,6 @@ async def fitting(question: str, view: SchemaView, values: Values | None, call: 
 
 _LONGEST = 60
 """Characters of a question that a sentence repeats."""
-
-
-def _words(text: str) -> list[str]:
-    """Return the folded words of a text, each once, those that say something."""
-    words = list(dict.fromkeys(folded_words(text)))
-    return [word for word in words if word not in _SAY_LITTLE] or words
 
 
 def _chosen(

@@ -17,6 +17,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Hit, Iri
 from gateway.terms.names import SHORTEST_PART, Fit, Sought, fold, fold_accents, folded_words
 from gateway.terms.spelling import SHORTEST_MISSPELT, is_near, may_be_near
+from gateway.tools.small_words import IN_NAMES
 
 _ORDER: Mapping[Match, int] = {
     "label": 0,
@@ -43,13 +44,6 @@ _OF_THE_NAME = 0.5
 
 _TELLING = 7
 """Letters of a query that few other words are spelt like."""
-
-_COMMON = frozenset({
-    "a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "de", "del",
-    "della", "des", "di", "do", "du", "el", "en", "et", "il", "la", "las", "le", "les", "los", "una", "das",
-    "dem", "den", "der", "die", "ein", "eine", "im", "und", "von", "zu", "zur", "van", "het",
-})  # fmt: skip
-"""Words that two names have in common by chance."""
 
 _WORDS_COMPARED = 16
 _LONGEST_WORD_COMPARED = 30
@@ -186,7 +180,7 @@ def _among(words: Iterable[str], others: Collection[str], text: str) -> set[str]
 
 def _share_of(words: Sequence[str], shared: Collection[str]) -> float:
     """Return the share of the letters of words in those that are shared, common ones left out."""
-    of_shared = sum(len(word) for word in words if word in shared and word not in _COMMON)
+    of_shared = sum(len(word) for word in words if word in shared and word not in IN_NAMES)
     return of_shared / max(1, sum(map(len, words)))
 
 

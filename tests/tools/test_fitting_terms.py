@@ -60,6 +60,40 @@ async def test_terms_fit_by_words_whatever_their_case_number_and_ending(
     assert any("under" in warning for warning in answer.warnings or ())
 
 
+SMALL_WORDS = "".join(
+    f"<http://x.example/a> <http://x.example/{name}> <http://x.example/b> .\n"
+    for name in (
+        *("istTeilVon", "derTitel", "dieAdresse", "warDa", "film", "mother", "deLaVille", "esDelAutor"),
+        *("diedIn", "warOf1812", "son", "eraOfReign"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "fitting"),
+    [
+        ("Von wem ist der Film?", ["film"]),
+        ("Wer war die Mother von ihr?", ["mother"]),
+        ("Qui est la mother de l'auteur de la ville?", ["mother", "deLaVille"]),
+        ("\u00bfDe qui\u00e9n es el film?", ["film"]),
+        ("Di chi era il film?", ["film"]),
+        ("Who is the son of it?", ["son"]),
+        ("In which war did she fight?", ["warDa", "warOf1812"]),
+        ("Where did Leonardo da Vinci die?", ["dieAdresse"]),
+        ("era", ["eraOfReign"]),
+        ("von", ["istTeilVon"]),
+    ],
+)
+async def test_small_words_of_other_languages_say_little_unless_they_mean_something_in_english(
+    tmp_path: Path, question: str, fitting: list[str]
+) -> None:
+    path = tmp_path / "x.nt"
+    path.write_text(SMALL_WORDS)
+    async with open_gateway(path, prefixes={"": "http://x.example/"}) as graph:
+        answer = await graph.describe_schema(query=question)
+    assert {*listed(answer)} == {f":{name}" for name in fitting}
+
+
 async def test_more_that_fits_than_is_listed_is_counted_and_all_lists_it(tmp_path: Path) -> None:
     path = tmp_path / "x.nt"
     lines = [f"<http://x.example/a> <http://x.example/isMade_{n}> <http://x.example/b> ." for n in range(60)]
