@@ -56,6 +56,9 @@ _UNKNOWN = NoValue(unknown=True)
 _BEYOND = 600
 """Characters of what is shown of where a blank node leads outside of the answer, of which one value may have more."""
 
+_SET = frozenset({"true", "1", "yes"})
+"""Texts that set a flag; the first two are those of xsd:boolean."""
+
 _ByPredicate = dict[Iri, tuple[Value, ...]]
 _Ranks = Mapping[str, int]
 
@@ -439,5 +442,9 @@ def _is_document(value: Value) -> bool:
 
 
 def _is_true(literal: Literal) -> bool:
-    """Return whether a flag is set; some converters write booleans as texts."""
-    return literal.json is True or (isinstance(literal.json, str) and literal.json.lower() == "true")
+    """Return whether a flag is set: `true`, 1 of whatever datatype, or a text that says so.
+
+    An edge that is denied and shown as a plain fact would be the worse error.
+    """
+    value = literal.json
+    return value.strip().lower() in _SET if isinstance(value, str) else value == 1

@@ -199,7 +199,10 @@ class RoleSettings(Section):
     )
     negated: Words = Field(
         default=("negated",),
-        description="Marks an assertion that the edge does **not** hold. Shown as `negated: true` and in a warning.",
+        description=(
+            "Marks an assertion that the edge does **not** hold, by `true`, 1 or `yes`. Shown as `negated: true` "
+            "and in a warning."
+        ),
     )
     source_id: str = Field(
         default="",
