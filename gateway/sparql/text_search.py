@@ -62,7 +62,7 @@ def lucene_query(words: Sequence[str], *, every: bool, whole: bool = False) -> s
 
 def virtuoso_query(words: Sequence[str], *, every: bool, whole: bool = False) -> str:
     """Write a query of Virtuoso's, which takes digits and other scripts only in quotes."""
-    return _joined([f'"{_word(word) if whole else _begun(word)}"' for word in words], every=every)
+    return _joined([f'"{_word(word)}"' if whole else _virtuoso_word(word) for word in words], every=every)
 
 
 def blazegraph_query(words: Sequence[str], *, every: bool, whole: bool = False) -> str:  # noqa: ARG001 - it takes `every` beside the words
@@ -72,7 +72,15 @@ def blazegraph_query(words: Sequence[str], *, every: bool, whole: bool = False) 
 
 def _lucene_word(word: str) -> str:
     begun = _begun(word)
-    return f'("{word[:_LONGEST]}" OR {begun})' if begun.endswith("*") else f'"{begun}"'
+    if not begun.endswith("*"):
+        return f'"{begun}"'
+    whole = [f'"{one}"' for one in (word[:_LONGEST], *_short_singulars(word))]
+    return f"({' OR '.join([*whole, begun])})"
+
+
+def _virtuoso_word(word: str) -> str:
+    terms = [f'"{one}"' for one in (*_short_singulars(word), _begun(word))]
+    return f"({' OR '.join(terms)})" if len(terms) > 1 else terms[0]
 
 
 def _begun(word: str) -> str:
@@ -94,6 +102,16 @@ def _without_plural(word: str) -> str:
         if word.endswith(endings) and not word.endswith("ss") and len(word) - length >= least:
             return word[:-length]
     return word
+
+
+def _short_singulars(word: str) -> list[str]:
+    """Return the English singulars of a word that do not begin as it is asked for: too little of them is left."""
+    if len(word) < _PREFIX or word.endswith("ss"):
+        return []
+    begun = _without_plural(word)
+    stems = [f"{word[:-3]}y"] if word.endswith("ies") else []
+    stems += [word[:-length] for endings, length, _ in _PLURALS if length < len("ies") and word.endswith(endings)]
+    return [stem[:_LONGEST] for stem in dict.fromkeys(stems) if not stem.startswith(begun) and len(stem) > 1]
 
 
 def _joined(terms: Sequence[str], *, every: bool) -> str:

@@ -47,6 +47,7 @@ NAMES = {
     "k": "vitamin K",
     "a": "vitamin A",
     "kinase": "a vitamin kinase",
+    "city": "old City hall",
 }
 
 HOSTILE = [
@@ -222,6 +223,14 @@ async def test_types_are_looked_at_before_an_index_cuts(indexed: Indexed) -> Non
     assert answer.result
     assert all("isease" in hit.entity_type for hit in answer.result)
     assert how(answer).startswith("the endpoint's text index")
+
+
+async def test_a_short_singular_is_found_by_its_plural(indexed: Indexed) -> None:
+    if indexed.name == "blazegraph":
+        pytest.skip("it takes words and no OR between two of them")
+    async with indexed.open("hostile", scan_triples=0) as gateway:
+        found = [(await gateway.search_entities(query)).result for query in ("cities", "old cities")]
+    assert [[hit.name for hit in hits] for hits in found] == [["old City hall"]] * 2
 
 
 async def test_hostile_text_asks_an_index_for_its_words_and_nothing_else(indexed: Indexed) -> None:

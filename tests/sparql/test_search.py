@@ -404,16 +404,17 @@ def beginning(word: str) -> str:
     return word
 
 
-TERM = r'(?:"([^"]+)"|\("([^"]+)" OR ([^"*]+)\*\))'
-"""A word in quotes, or that and the beginning of words."""
+TERM = r'(?:"([^"]+)"|\("([^"]+)"((?: OR "[^"]+")*) OR ([^"*]+)\*\))'
+"""A word in quotes, or that, its short singulars and the beginning of words."""
 
 
 def quoted_words(written: str, joint: str) -> list[str]:
     """Read a query of Lucene's back, strictly."""
     assert re.fullmatch(f"{TERM}(?:{joint}{TERM})*", written) is not None, written
     found = []
-    for only, word, begun in re.findall(TERM, written):
+    for only, word, singulars, begun in re.findall(TERM, written):
         assert begun == beginning(word)
+        assert not LUCENE_SPECIAL & set("".join(re.findall(r'"([^"]+)"', singulars)))
         assert not LUCENE_SPECIAL & set(begun)
         found.append(only or word)
     return found
@@ -442,7 +443,8 @@ def test_virtuoso_gets_each_word_quoted_and_a_wildcard_only_after_four_character
         return
     terms = virtuoso_query(words, every=every).split(" AND " if every else " OR ")
     for term, word in zip(terms, words, strict=True):
-        assert term == (f'"{beginning(word)}*"' if len(word) >= 4 else f'"{word}"')
+        asked = f'"{beginning(word)}*"' if len(word) >= 4 else f'"{word}"'
+        assert (term == asked) if '" OR "' not in term else re.fullmatch(rf'\((?:"\w+" OR )+{re.escape(asked)}\)', term)
         assert '"' not in word
 
 
@@ -465,6 +467,23 @@ def test_a_bag_of_words_has_the_words_and_nothing_else(text: str) -> None:
 )
 def test_a_plural_is_asked_for_by_what_its_singular_has_too(plural: str, begun: str) -> None:
     assert blazegraph_query([plural], every=True) == begun
+
+
+@pytest.mark.parametrize(
+    ("word", "singulars"),
+    [
+        *(("cities", ["city"]), ("boxes", ["box"]), ("buses", ["bus"]), ("cats", ["cat"]), ("companies", [])),
+        *(("proteins", []), ("glass", []), ("gas", []), ("city", []), ("ties", ["ty", "tie"])),
+    ],
+)
+def test_a_singular_that_begins_otherwise_than_its_plural_is_asked_for_as_a_word(
+    word: str, singulars: list[str]
+) -> None:
+    wanted = re.findall(r'"([^"]+)" OR ', virtuoso_query([word], every=True))
+    assert wanted == singulars
+    if len(word) >= 4:
+        terms = [f'"{one}"' for one in (word, *singulars)]
+        assert lucene_query([word], every=True) == f"({' OR '.join([*terms, beginning(word)])}*)"
 
 
 @pytest.mark.parametrize("writer", WRITERS)
