@@ -4,6 +4,7 @@ The figures: `../shared/data/README.md`. Those of wd50k: `tests/wikidata/test_kn
 """
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.calls import Json, asked, connected, counts, patient
-from tests.columns import Column, declared_prefixes
+from tests.columns import COLUMNS, Column, declared_prefixes
 from tests.shared_data import shared_data
 
 pytestmark = [pytest.mark.anyio, pytest.mark.data]
@@ -134,6 +135,9 @@ def without_edges(text: str) -> str:
     return json.dumps(answer)
 
 
+_OF_EVIDENCE = re.compile(r" The evidence of edges, which bfs_query shows [^.\"]*\.")
+
+
 @pytest.mark.slow
 async def test_every_engine_gives_the_same_answers_to_the_byte(engine: Column, reference: Column) -> None:
     # How much of the schema is counted depends on the time for it.
@@ -145,7 +149,9 @@ async def test_every_engine_gives_the_same_answers_to_the_byte(engine: Column, r
         ANSWERS[files] = await answers_of(reference.open("medlit", Profile(limits=limits)))
     without_a_profile = ANSWERS[files]
     for question, expected, given in zip(QUESTIONS, without_a_profile, here, strict=True):
-        assert given == expected, question
+        # Databases name no predicates of evidence (docs/tools.md).
+        told = expected if engine.name in COLUMNS else _OF_EVIDENCE.sub("", expected)
+        assert given == told, question
 
 
 async def test_films_that_two_actors_share(engine: Column) -> None:
