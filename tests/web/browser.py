@@ -1,5 +1,6 @@
 """A real browser, and what it complains about."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -98,3 +99,10 @@ def search(page: Page, query: str) -> None:
     page.get_by_role("combobox", name="Search by name").fill(query)
     page.locator("#hits [role=option]").first.wait_for()
     page.keyboard.press("Enter")
+
+
+def choose(page: Page, menu: str, item: str) -> None:
+    """Unfold a menu by the keyboard, and press one of its items; its kind may stand behind its name."""
+    folded = page.locator("details.menu").filter(has=page.locator("summary", has_text=menu))
+    folded.locator("summary").press("Enter")
+    folded.get_by_role("button", name=re.compile(rf"^{re.escape(item)}(:|$)")).press("Enter")

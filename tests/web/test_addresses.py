@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
 from tests.graphs import fixture
-from tests.web.browser import opened, search
+from tests.web.browser import choose, opened, search
 from tests.web.served import explored
 from tests.web.test_page import view
 from tests.web.test_picture import labels
@@ -103,7 +103,7 @@ def evidence(page: Page) -> None:
 
 def table(page: Page) -> None:
     open_table(page, "Drug")
-    page.get_by_label("Add a column").select_option("m:totalMentions")
+    choose(page, "Add a column", "total mentions")
     page.get_by_test_id("table-rows").get_by_title("Order by this").last.click()
     expect(page.get_by_test_id("call")).to_contain_text("sort_by")
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from gateway.api import open_gateway
 from gateway.export.subgraph import Subgraph
-from tests.web.browser import opened
+from tests.web.browser import choose, opened
 from tests.web.served import explored
 from tests.web.test_page import view
 from tests.web.test_picture import labels
@@ -176,7 +176,7 @@ def test_drawn_names_and_values_are_text_in_the_picture_the_list_the_record_and_
 def read_table(page: Page) -> list[str]:
     """Return the value of each node, read row by row in the table."""
     open_table(page, "T")
-    page.get_by_label("Add a column").select_option("<http://e.org/v>")
+    choose(page, "Add a column", "v")
     expect(page.get_by_test_id("told")).to_have_text(f"{CENTRES * EACH:,} nodes")
     table, values = page.get_by_test_id("table-rows"), {}
     for place in range(0, CENTRES * EACH, 15):

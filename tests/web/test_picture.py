@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.graphs import fixture
-from tests.web.browser import opened, search
+from tests.web.browser import choose, opened, search
 from tests.web.served import explored
 from tests.web.test_page import view, violations
 
@@ -374,6 +374,10 @@ def test_a_node_that_is_dragged_stays_where_it_was_put(chromium: Browser, films:
         page.mouse.up()
         page.wait_for_function("() => decodeURIComponent(location.hash).includes('person:Ridley_Scott')")
         assert '[["person:Ridley_Scott",' in page.evaluate("() => decodeURIComponent(location.hash)")
+        # A drag is no click: nothing was asked, and one step takes it back.
+        expect(page.get_by_test_id("shown")).to_contain_text("6 nodes and 5 edges")
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("button", name="Undo")).to_be_disabled()
         assert watched.errors == []
 
 
@@ -383,7 +387,7 @@ def test_the_picture_is_saved_as_a_file(chromium: Browser, hostile: str, label: 
         page = watched.page
         labels(page)
         with page.expect_download() as saved:
-            page.get_by_label("Save as").select_option(label.lower())
+            choose(page, "Save as", label)
         content = saved.value.path().read_bytes()
         assert content.startswith(begins)
         if label == "SVG":

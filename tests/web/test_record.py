@@ -1,6 +1,7 @@
 """The record of the explorer page: blank nodes and lists as rows, folded in the picture too, in a chosen language."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -101,3 +102,43 @@ def test_what_is_shown_is_read_again_in_a_chosen_language_and_undo_goes_back(chr
     with opened(chromium, address) as again:
         expect(again.page.get_by_test_id("record-name")).to_have_text("Brot")
         expect(again.page.locator(".list")).to_contain_text("Mischen")
+
+
+QUOTED: Final = """
+@prefix : <http://e.org/> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:drug a :Drug ; rdfs:label "Drug" ; dct:identifier ":drug" ;
+  dct:description "What it does." ; rdfs:comment "Where it is from." ; :treats :ill ; :helps :sick .
+:ill a :Disease ; rdfs:label "Ill" . :sick a :Disease ; rdfs:label "Sick" .
+[] a rdf:Statement ; rdf:subject :drug ; rdf:predicate :treats ; rdf:object :ill ; :quote "QUOTE" .
+""".replace("QUOTE", "It is said at length that it does. " * 5)
+
+
+def test_a_record_has_all_descriptions_and_literals_as_they_are_and_counts_long_quotes(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    graph = tmp_path / "quoted.ttl"
+    graph.write_text(QUOTED, encoding="utf-8")
+    with (
+        explored(tmp_path, "--graph", str(graph)) as url,
+        opened(chromium, view(url, "bfs_query", seeds=["http://e.org/drug"], max_hops=1)) as watched,
+    ):
+        page = watched.page
+        expect(page.get_by_test_id("omitted")).to_contain_text("1 quote omitted")
+        expect(page.get_by_test_id("outermost")).to_contain_text("edges between two of the 2 nodes")
+        expect(page.get_by_test_id("part")).to_contain_text("not all edges between nodes that were not expanded")
+        page.get_by_text("List of the").click()
+        page.get_by_role("button", name="Drug", exact=True).click()
+        record = page.locator(".record")
+        expect(record).to_contain_text("What it does.")
+        expect(record).to_contain_text("Where it is from.")
+        expect(record.locator("dl > div").filter(has_text="identifier").locator("dd")).to_have_text(":drug")
+        page.get_by_role("button", name="Evidence of treats").press("Enter")
+        expect(record).not_to_contain_text("The graph says no more of it.")
+        expect(record.get_by_test_id("omitted")).to_contain_text("1 quote omitted")
+        record.get_by_text("How to see them").click()
+        expect(record).to_contain_text("evidence_text_characters")
+        assert violations(page) == []
+        assert watched.errors == []

@@ -38,6 +38,8 @@ export interface Subgraph {
   blank_node_edges?: number;
   removed?: Record<string, number>;
   degraded?: Record<string, number>;
+  /** Long texts that were left out of the evidence, by predicate. */
+  omitted_texts?: Record<string, number>;
   labels?: Record<string, string>;
   /** What the cells of rows are, behind what stands for a node. */
   columns?: string[];
@@ -82,6 +84,7 @@ export interface Hits {
   by_meaning?: Hit[];
   complete: boolean;
   found?: number | string;
+  next_offset?: number;
   /** What stands for each entity, where conditions were given. */
   rows?: unknown[][];
   next_steps?: string;
@@ -97,6 +100,7 @@ export interface Schema {
   entity_types_total?: number;
   predicates_total?: number;
   counts: Record<string, number>;
+  warnings?: string[];
   labels?: Record<string, string>;
 }
 

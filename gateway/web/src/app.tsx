@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { CallText } from "./call_text";
 import { Filters } from "./filters";
 import { GraphView } from "./graph_view";
+import { foldOne } from "./menu";
 import { NodeTable } from "./node_table";
 import { Record } from "./record";
 import { RowsTable } from "./rows_table";
@@ -36,7 +37,7 @@ export function App({ session, onToken }: Props) {
         event.preventDefault();
         document.getElementById("search")?.focus();
       } else if (event.key === "Delete" && !isTyping) session.remove(session.selected.value);
-      else if (event.key === "Escape" && !isTyping) session.select([]);
+      else if (event.key === "Escape" && !isTyping && !foldOne()) session.select([]);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);

@@ -16,6 +16,9 @@ export interface Asked {
 /** Rows that one call asks for; the gateway sends fewer where they are long. */
 export const ROWS_ASKED = 100;
 
+/** Hits that one search by name asks for. */
+export const HITS_ASKED = 12;
+
 const OF_TABLES: ReadonlySet<string> = new Set(["values", "where", "sort_by", "group_by", "compute", "edges", "show", "via", "limit", "offset", "edge_offset", "snapshot", "topology_only"]);
 
 /** Ask about all nodes of a type. */

@@ -8,10 +8,11 @@ import { createEdgeArrowProgram } from "sigma/rendering";
 import { type EdgeAttributes, type NodeAttributes, nodeAttributes, pileAttributes } from "./attributes";
 import { foldedIn, isBlank } from "./blanks";
 import { type Mark, type Theme, hash } from "./colors";
-import { type Box, spotsAround } from "./labels";
 import { hoverUnlessDragged, watchDrags } from "./dragging";
 import { spoken } from "./names";
+import { lineAt } from "./edge_hits";
 import { watchFrames } from "./framing";
+import { type Box, spotsAround } from "./labels";
 import { type Label, Overlay } from "./overlay";
 import { denialOf, isDenied, qualifierOf } from "./evidence";
 import { bendParallelEdges } from "./parallel_edges";
@@ -123,7 +124,6 @@ export class Canvas {
       defaultDrawNodeHover: () => undefined,
       zIndex: false,
       hideEdgesOnMove: false,
-      enableEdgeEvents: true,
       // The element has no size while its page is hidden.
       allowInvalidContainer: true,
     });
@@ -133,13 +133,15 @@ export class Canvas {
       else if (key.startsWith(BADGE)) handlers.onBadge(key.slice(BADGE.length));
       else handlers.onPile(key);
     });
-    this.sigma.on("clickEdge", ({ edge }) => {
-      if (isOfGraph(edge)) handlers.onEdges([edge]);
+    const wasDragged = watchDrags(this.sigma, this.graph, (id, place) => handlers.onPin(id, place));
+    this.sigma.on("moveBody", ({ event: { x, y, original } }) => {
+      const isFree = this.hovered === undefined && !(original as MouseEvent).buttons && element.contains(original.target as Node);
+      const edge = isFree ? this.edgeAt({ x, y }) : undefined;
+      if (edge !== this.hoveredEdge && (isFree || this.hoveredEdge !== undefined)) this.hoverEdge(edge);
     });
-    this.sigma.on("enterEdge", ({ edge }) => this.hoverEdge(isOfGraph(edge) ? edge : undefined));
-    this.sigma.on("leaveEdge", () => this.hoverEdge(undefined));
     const isPile = (node: string): boolean => this.graph.getNodeAttribute(node, "kind") === "pile";
     this.sigma.on("clickNode", ({ node, event }) => {
+      if (wasDragged()) return;
       if (isPile(node)) handlers.onPile(node);
       else handlers.onClick(node, event.original.shiftKey || event.original.ctrlKey || event.original.metaKey);
     });
@@ -147,14 +149,17 @@ export class Canvas {
       preventSigmaDefault();
       if (!isPile(node)) handlers.onDoubleClick(node);
     });
-    this.sigma.on("clickStage", () => handlers.onBackground());
+    this.sigma.on("clickStage", ({ event: { x, y } }) => {
+      const edge = this.edgeAt({ x, y });
+      if (edge === undefined) handlers.onBackground();
+      else handlers.onEdges([edge]);
+    });
     this.sigma.on("enterNode", ({ node }) => this.hover(node));
     this.sigma.on("leaveNode", () => this.hover(undefined));
     this.sigma.on("resize", () => this.pad());
     this.sigma.on("afterRender", () => this.labelSoon());
     hoverUnlessDragged(this.sigma);
     watchFrames(element, (from, to) => handlers.onFrame(this.within(from, to)));
-    watchDrags(this.sigma, this.graph, (id, place) => handlers.onPin(id, place));
   }
 
   /** What is drawn now, for a file. */
@@ -182,6 +187,13 @@ export class Canvas {
   private between(key: string): string[] {
     const [from, to] = key.slice(EDGE.length).split("\n") as [string, string];
     return this.graph.hasNode(from) && this.graph.hasNode(to) ? this.graph.edges(from, to) : [];
+  }
+
+  /** The edge at a point; among many none is looked for. */
+  private edgeAt(at: Point): string | undefined {
+    if (this.graph.size > MANY_EDGES) return undefined;
+    const lines = this.graph.mapEdges((key, { curvature, type }, from, to) => ({ key, from: this.placeOf(from)!, to: this.placeOf(to)!, curvature: type === "curved" ? curvature : 0 }));
+    return lineAt(at, lines.filter(({ key }) => isOfGraph(key)));
   }
 
   private within(from: Point, to: Point): string[] {
@@ -224,8 +236,6 @@ export class Canvas {
     }
     bendParallelEdges(this.graph);
     this.sigma.setSetting("hideEdgesOnMove", shown.edges.size > MANY_EDGES);
-    // Looking for an edge below the pointer takes long among many.
-    this.sigma.setSetting("enableEdgeEvents", shown.edges.size <= MANY_EDGES);
     this.placeAll();
   }
 

@@ -7,17 +7,25 @@ import type { Point } from "./placement";
 
 type Drawn = Sigma<NodeAttributes, EdgeAttributes>;
 
-/** Move a node that is dragged alone, and tell where it is put. */
-export function watchDrags(sigma: Drawn, graph: MultiDirectedGraph<NodeAttributes, EdgeAttributes>, onPut: (id: string, place: Point) => void): void {
+/** Pixels up to which a press that moves is a click. */
+const STEADY = 3;
+
+/** Move a node that is dragged alone, and tell where it is put; return whether the last press was a drag, and no click. */
+export function watchDrags(sigma: Drawn, graph: MultiDirectedGraph<NodeAttributes, EdgeAttributes>, onPut: (id: string, place: Point) => void): () => boolean {
   let [dragged, hasMoved]: [string | undefined, boolean] = [undefined, false];
+  let from: Point = { x: 0, y: 0 };
+  sigma.getMouseCaptor().on("mousedown", ({ x, y }) => {
+    [from, hasMoved] = [{ x, y }, false];
+  });
   sigma.on("downNode", ({ node, event }) => {
     if (event.original.shiftKey || graph.getNodeAttribute(node, "kind") === "pile") return;
-    [dragged, hasMoved] = [node, false];
+    dragged = node;
   });
   sigma.on("moveBody", ({ event, preventSigmaDefault }) => {
     if (dragged === undefined || !graph.hasNode(dragged)) return;
     preventSigmaDefault();
     event.original.preventDefault();
+    if (!hasMoved && Math.hypot(event.x - from.x, event.y - from.y) <= STEADY) return;
     // The picture keeps its scale meanwhile.
     if (!hasMoved) sigma.setCustomBBox(sigma.getBBox());
     hasMoved = true;
@@ -31,6 +39,7 @@ export function watchDrags(sigma: Drawn, graph: MultiDirectedGraph<NodeAttribute
     }
     dragged = undefined;
   });
+  return () => hasMoved;
 }
 
 /** Look for a node below the pointer only while nothing is dragged: that reads pixels, which waits until all is drawn. */

@@ -32,19 +32,21 @@ export class FileTools implements Tools {
   }
 
   call({ tool, arguments: given }: Call): Promise<Json> {
-    if (tool === "search_entities") return Promise.resolve({ ...this.search(String(given["query"]), Number(given["limit"])) });
+    if (tool === "search_entities") return Promise.resolve({ ...this.search(String(given["query"]), Number(given["limit"]), Number(given["offset"] ?? 0)) });
     const node = tool === "describe_entity" ? this.nodes.get(String(given["id"])) : undefined;
     if (node) return Promise.resolve(this.record(node));
     return Promise.reject(new ToolError("This file holds one answer and asks no gateway. Make the call below with bfsql-gateway."));
   }
 
-  private search(query: string, limit: number): Hits {
+  private search(query: string, limit: number, offset: number): Hits {
     const wanted = query.trim().toLowerCase();
     const found = this.file.answer.nodes.filter((node) => nameOf(node).toLowerCase().includes(wanted) || node.id.toLowerCase() === wanted);
     return {
-      result: found.slice(0, limit).map((node) => ({ id: node.id, entity_type: node.entity_type ?? "", name: nameOf(node) })),
-      complete: found.length <= limit,
-      next_steps: "No node of this file has such a name.",
+      result: found.slice(offset, offset + limit).map((node) => ({ id: node.id, entity_type: node.entity_type ?? "", name: nameOf(node) })),
+      complete: true,
+      ...(found.length > limit ? { found: found.length } : {}),
+      ...(found.length > offset + limit ? { next_offset: offset + limit } : {}),
+      ...(found.length ? {} : { next_steps: "No node of this file has such a name." }),
     };
   }
 

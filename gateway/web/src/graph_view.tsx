@@ -4,6 +4,7 @@ import type { Step } from "./steps";
 import { DARK, LIGHT } from "./colors";
 import { HubMenu } from "./hub_menu";
 import { isHosted } from "./hosted";
+import { Menu } from "./menu";
 import { several } from "./picture";
 import { csvOf, pngOf, save, svgOf } from "./saved";
 import type { Session } from "./session";
@@ -69,24 +70,21 @@ export function GraphView({ session, isHidden = false }: { session: Session; isH
           Go to selected
         </button>
         {shown.nodes.size && !isHosted() ? (
-          <select
-            aria-label="Save as"
-            value=""
-            onChange={(event) => {
-              const format = event.currentTarget.value;
-              event.currentTarget.value = "";
+          <Menu
+            title="Save as"
+            items={["svg", "png", "csv"].map((key) => ({ key, text: key.toUpperCase() }))}
+            choose={(format) => {
               if (canvas.current) saveAs(format, canvas.current, session).catch((error: unknown) => setProblem(String(error)));
             }}
-          >
-            <option value="">Save as</option>
-            <option value="svg">SVG</option>
-            <option value="png">PNG</option>
-            <option value="csv">CSV</option>
-          </select>
+          />
         ) : null}
         {shown.nodes.size && !isHosted() && (picture.incomplete || picture.unread) ? (
           <span class="lack" data-testid="part">
             A file has what is shown: not complete
+          </span>
+        ) : shown.nodes.size && !isHosted() && session.outermost.value > 1 ? (
+          <span class="quiet" data-testid="part">
+            A file has what is shown: not all edges between nodes that were not expanded
           </span>
         ) : null}
         {picture.next ? (
@@ -95,7 +93,7 @@ export function GraphView({ session, isHidden = false }: { session: Session; isH
           </button>
         ) : null}
       </div>
-      <details class="list">
+      <details class="list folds">
         <summary>List of the {several(shown.nodes.size, "node")}</summary>
         <ul>
           {[...shown.nodes.values()].map((node) => (

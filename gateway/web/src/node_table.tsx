@@ -2,6 +2,8 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Json, idAndName } from "./answers";
 import { type Asked, OPERATORS, type Operator, condition, nextSort, ofCall, ofType, predicateOf, walkOf, wantsValue } from "./asked";
 import { AskedRows } from "./asked_rows";
+import { conditionFor, isNode } from "./groups";
+import { Menu } from "./menu";
 import { plain } from "./names";
 import { several } from "./picture";
 import { textOf } from "./rows_table";
@@ -42,26 +44,11 @@ export function NodeTable({ session, asked }: { session: Session; asked: Asked }
           Nodes{" "}
           <Sets session={session} asked={asked} />
         </label>
-        <label>
-          Columns{" "}
-          <select
-            aria-label="Add a column"
-            value=""
-            onChange={(event) => {
-              const { value } = event.currentTarget;
-              event.currentTarget.value = "";
-              if (value && !asked.values.includes(value)) change({ values: [...asked.values, value] }, "group");
-            }}
-          >
-            <option value="">add</option>
-            {choices.map((choice) => (
-              <option key={choice.walk} value={choice.walk} disabled={asked.values.includes(choice.walk)}>
-                {choice.title}
-                {choice.kinds ? `: ${choice.kinds}` : ""}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Menu
+          title="Add a column"
+          items={choices.map(({ walk, title, kinds }) => ({ key: walk, text: `${title}${kinds ? `: ${kinds}` : ""}`, disabled: asked.values.includes(walk) }))}
+          choose={(walk) => change({ values: [...asked.values, walk] }, "group")}
+        />
         <label>
           Groups by{" "}
           <select
@@ -69,7 +56,7 @@ export function NodeTable({ session, asked }: { session: Session; asked: Asked }
             value={asked.group ?? ""}
             onChange={(event) => {
               const { value } = event.currentTarget;
-              if (value) change({ group: value }, "sort");
+              if (value) change({ group: value });
               else change({}, "group");
             }}
           >
@@ -268,17 +255,20 @@ function Bars({ read, choice, titled, pick }: { read: AskedRows; choice: Choice 
   const { group = "" } = read.asked;
   const count = read.told.value?.count ?? 0;
   const rows = [...read.rows.value].sort(([one], [other]) => one - other).map(([, row]) => row);
+  const inSeveral = rows.reduce((sum, [, size]) => sum + Number(size), 0) > (read.told.value?.found ?? Infinity);
   const largest = Math.max(1, ...rows.map(([, size]) => Number(size)));
   return (
     <div class="bars" data-testid="bars" tabIndex={0} role="region" aria-label={`Groups by ${titled(group)}`}>
       <ul>
         {rows.map(([value, size], place) => {
-          const condition = conditionOf(group, value, choice);
-          const text = value === null ? "no value" : plain(areNodes(choice) || group === "type" ? (idAndName(String(value))[1] ?? String(value)) : String(value));
+          const condition = conditionFor(group, value, areNodes(choice) || group === "type" ? undefined : (choice?.kinds ?? ""));
+          const text = value === null ? "no value" : plain(areNodes(choice) || group === "type" || isNode(value, choice?.kinds ?? "") ? (idAndName(String(value))[1] ?? String(value)) : String(value));
           return (
             <li key={place}>
               {condition === undefined ? (
-                <span class="text">{text}</span>
+                <span class="text" title="No condition can be written for this value: it is cut, too long, or a blank node">
+                  {text}
+                </span>
               ) : (
                 <button type="button" class="link text" title="Show these nodes" onClick={() => pick(condition)}>
                   {text}
@@ -292,6 +282,7 @@ function Bars({ read, choice, titled, pick }: { read: AskedRows; choice: Choice 
           );
         })}
       </ul>
+      {inSeveral ? <p class="quiet">A node with several values is in several groups.</p> : null}
       {rows.length < count ? (
         <button type="button" onClick={() => void read.look(rows.length, rows.length + 1)}>
           Show more of the {several(count, "group")}
@@ -299,13 +290,6 @@ function Bars({ read, choice, titled, pick }: { read: AskedRows; choice: Choice 
       ) : null}
     </div>
   );
-}
-
-/** The condition that the nodes of a group fulfil, and no others; undefined where the value may be written in another way. */
-function conditionOf(group: string, value: unknown, choice: Choice | undefined): string | undefined {
-  if (value === null) return group === "type" ? undefined : condition(group, "missing", "");
-  if (areNodes(choice) || group === "type") return `${group} = ${idAndName(String(value))[0]}`;
-  return typeof value === "number" ? condition(group, "=", String(value)) : undefined;
 }
 
 /** Whether a walk leads to nodes alone. */

@@ -1,6 +1,7 @@
 /** What the canvas shows: the union of the answers to the calls so far. */
 
 import { type Edge, type Entity, type Incomplete, type Json, type Node, type Subgraph, edgesOf, idAndName, nameOf } from "./answers";
+import { localName } from "./names";
 import type { Call } from "./tools";
 
 export interface Step {
@@ -42,6 +43,12 @@ export interface Picture {
   unread: number;
   /** How many answers are not complete. */
   incomplete: number;
+  /** Long texts that answers left out of the evidence, by predicate; which edges they are of is not told. */
+  omitted: ReadonlyMap<string, number>;
+  /** Whether some answer leaves out evidence of its edges, for any reason. */
+  lacksEvidence: boolean;
+  /** Nodes of which no call asked for all edges: there may be further edges between two of them. */
+  outermost: ReadonlySet<string>;
 }
 
 const NEW_LINE = "\n";
@@ -121,6 +128,9 @@ export function pictureOf(
     next: further.at(-1),
     unread: further.length,
     incomplete: steps.filter(({ answer }) => !answer.complete).length,
+    omitted: omittedBy(steps),
+    lacksEvidence: steps.some(({ call, answer }) => !answer.complete || answer.degraded || answer.omitted_texts || call.arguments["topology_only"]),
+    outermost: outermostOf(steps, nodes),
   };
 }
 
@@ -131,6 +141,7 @@ export const several = (count: number, noun: string): string => `${count.toLocal
 const LEFT_OUT: Readonly<Record<string, (count: number) => string>> = {
   nodes_as_stubs: (count) => `the metadata of ${several(count, "node")}`,
   edges_bare: (count) => `the evidence of ${several(count, "edge")}`,
+  quotes_left_out: (count) => `${several(count, "quote")} of the evidence`,
 };
 
 /** What else an answer says that it does not show, in words. */
@@ -144,6 +155,56 @@ function lacksOf(answer: Subgraph): string[] {
   if (degraded.length) lacks.push(`Left out for size: ${degraded.join(", ")}. A node's record has more.`);
   if (removed.length) lacks.push(`Nodes left out: ${removed.join(", ")}`);
   return lacks;
+}
+
+function omittedBy(steps: readonly Step[]): Map<string, number> {
+  const omitted = new Map<string, number>();
+  for (const { answer } of steps) {
+    for (const [predicate, count] of Object.entries(answer.omitted_texts ?? {})) omitted.set(predicate, (omitted.get(predicate) ?? 0) + count);
+  }
+  return omitted;
+}
+
+/** Arguments of a traversal that leave out no edge of a node that is expanded. */
+const NOT_STEERING: ReadonlySet<string> = new Set(["seeds", "max_hops", "limit", "offset", "edge_offset", "snapshot", "language", "show", "max_tokens", "graph", "predicates", "topology_only", "k", "via"]);
+
+/** The nodes that no traversal expanded in all directions: an edge between two of them is there only where some call asked for it. */
+function outermostOf(steps: readonly Step[], nodes: ReadonlyMap<string, PictureNode>): Set<string> {
+  const expanded = new Set<string>();
+  const pages = new Map<string, { seeds: string[]; hops: number; edges: Edge[] }>();
+  // An intersection has all edges among its nodes.
+  const sets = new Map<string, Set<string>>();
+  for (const { call, answer } of steps) {
+    if (!Object.keys(call.arguments).every((name) => NOT_STEERING.has(name))) continue;
+    if (call.tool === "intersect_subgraphs") {
+      const key = JSON.stringify([call.arguments["seeds"], call.arguments["k"]]);
+      sets.set(key, new Set([...(sets.get(key) ?? []), ...answer.nodes.map(({ id }) => id)]));
+    }
+    if (call.tool !== "bfs_query") continue;
+    const { seeds = [], max_hops: hops } = call.arguments as { seeds?: string[]; max_hops?: number };
+    // Without the number of hops it is not known what was expanded but for the seeds.
+    const key = JSON.stringify([seeds, hops]);
+    if (!pages.has(key)) pages.set(key, { seeds, hops: hops ?? 1, edges: [] });
+    pages.get(key)!.edges.push(...answer.edges);
+  }
+  for (const { seeds, hops, edges } of pages.values()) {
+    const reached = new Set(seeds.map((seed) => seedIn(nodes, seed)));
+    for (let hop = 1; hop < hops; hop += 1) {
+      const next = edges.flatMap(({ subject, object }) => (reached.has(subject) ? [object] : reached.has(object) ? [subject] : []));
+      for (const id of next) reached.add(id);
+    }
+    for (const id of reached) expanded.add(id);
+  }
+  const outermost = new Set([...nodes.keys()].filter((id) => !expanded.has(id)));
+  return [...sets.values()].some((set) => [...outermost].every((id) => set.has(id))) ? new Set() : outermost;
+}
+
+/** The ID of a seed that is given by its IRI or its name, where one node alone can be meant. */
+function seedIn(nodes: ReadonlyMap<string, PictureNode>, seed: string): string {
+  if (nodes.has(seed)) return seed;
+  const iri = seed.replace(/^<|>$/g, "");
+  const meant = [...nodes.values()].filter(({ id, name }) => name === seed || (iri.includes("://") && localName(id) === localName(iri)));
+  return meant.length === 1 ? meant[0]!.id : seed;
 }
 
 /** What stands for the type of a node that an answer does not tell. */
@@ -242,4 +303,19 @@ function counted(values: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return new Map([...counts].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1)));
+}
+
+/** Nodes that are named in words. */
+const MOST_SAID = 5;
+
+/** What an intersection found, in words. */
+export function nearOf({ call, answer }: Step, titleOf: (id: string) => string): string {
+  const { k, seeds = [] } = call.arguments as { k?: number; seeds?: string[] };
+  const around = `within ${several(k ?? 2, "hop")} of all of them`;
+  const ids = answer.nodes.filter((node) => node.metadata?.["on_the_way"] !== true && !(node as { on_the_way?: boolean }).on_the_way).map(({ id }) => id);
+  if (!ids.length) return `Nothing ${answer.complete ? "" : "was found "}${around}${answer.complete ? "" : "; not complete: there may be something"}.`;
+  const total = Math.max(answer.node_count ?? 0, ids.length);
+  const named = ids.slice(0, MOST_SAID).map((id) => titleOf(id) + (seeds.includes(id) ? " (itself selected)" : ""));
+  const others = total - named.length;
+  return `${several(total, "node")} ${total === 1 ? "is" : "are"} ${around}: ${named.join(", ")}${others > 0 ? `, and ${others.toLocaleString("en")} more` : ""}${answer.complete ? "" : "; not complete: there may be others"}.`;
 }

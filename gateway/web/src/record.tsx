@@ -3,6 +3,7 @@ import { Languages } from "./languages";
 import { plain, spoken } from "./names";
 import { isBlank, titleOf } from "./blanks";
 import { comparePlaces, denialOf, placesOf, saidIn } from "./evidence";
+import { Omitted } from "./omitted";
 import type { PictureEdge } from "./picture";
 import type { Session } from "./session";
 import { Value } from "./value";
@@ -40,6 +41,7 @@ export function Record({ session }: { session: Session }) {
             What is near all of them
           </button>
         ) : null}
+        {session.near.value !== undefined && isAsked(session, selected) ? <p data-testid="near">{session.near.value}</p> : null}
         <p class="actions">
           <button type="button" onClick={() => session.keepOnly(selected)}>
             Keep only these
@@ -94,10 +96,17 @@ export function Record({ session }: { session: Session }) {
             ))}
           </ul>
           {edges.length > 50 ? <p class="quiet">and of {edges.length - 50} more edges</p> : null}
+          <Omitted session={session} />
         </details>
       ) : null}
     </aside>
   );
+}
+
+/** Whether the last answer is about the nodes that are selected. */
+function isAsked(session: Session, selected: readonly string[]): boolean {
+  const seeds = session.steps.value.at(-1)?.call.arguments["seeds"];
+  return Array.isArray(seeds) && seeds.length === selected.length && seeds.every((seed) => selected.includes(String(seed)));
 }
 
 function typeName(session: Session, type: string | undefined): string | undefined {
@@ -107,21 +116,28 @@ function typeName(session: Session, type: string | undefined): string | undefine
 function EntityRecord({ entity, session }: { entity: Entity; session: Session }) {
   const labels = { ...session.labels.value, ...entity.labels };
   const shown = Object.entries(entity).filter(([key]) => !APART.has(key));
-  const description = entity["description"];
+  const descriptions = [entity["description"] ?? []].flat() as unknown[];
   return (
     <>
-      {typeof description === "string" ? <p>{plain(description)}</p> : null}
+      {descriptions.map((each, place) => (
+        <p key={place}>{typeof each === "string" ? plain(each) : <Value value={each} session={session} labels={labels} />}</p>
+      ))}
       {!entity.complete ? <p class="lack">This record is not complete{entity.edges_failed ? `: ${entity.edges_failed}` : ""}.</p> : null}
       <dl>
         {shown.map(([key, value]) => (
           <div key={key}>
             <dt title={key}>{spoken(key, labels)}</dt>
             <dd>
-              <Value value={value} session={session} labels={labels} />
+              <Value value={value} session={session} labels={labels} isText={isLiteral(key)} />
             </dd>
           </div>
         ))}
       </dl>
+      {[entity["warnings"] ?? []].flat().map((warning) => (
+        <p class="quiet" key={String(warning)}>
+          {plain(String(warning))}
+        </p>
+      ))}
       <Languages entity={entity} session={session} />
       <h3>{session.canTraverse ? "Relations" : "Relations in this file"}</h3>
       <ul class="relations">
@@ -157,6 +173,11 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
   );
 }
 
+/** Whether what a record says under a key is text of literals: where a predicate leads to nodes, they stand among its relations. */
+function isLiteral(key: string): boolean {
+  return key.includes(":") || key === "synonyms";
+}
+
 /** What edges mean, and what is said of them. */
 function EdgesRecord({ edges, session }: { edges: readonly PictureEdge[]; session: Session }) {
   return (
@@ -167,7 +188,8 @@ function EdgesRecord({ edges, session }: { edges: readonly PictureEdge[]; sessio
           <EdgeEvidence edge={edge} session={session} key={edge.key} />
         ))}
       </ul>
-      {edges.some((edge) => edge.metadata) ? null : <p class="quiet">The graph says no more of it.</p>}
+      {edges.some((edge) => edge.metadata) ? null : <p class="quiet">{session.picture.value.lacksEvidence ? "The answer says no more of it; the graph may." : "The graph says no more of it."}</p>}
+      <Omitted session={session} />
     </aside>
   );
 }

@@ -29,6 +29,18 @@ export function SearchBox({ session }: { session: Session }) {
     }, PAUSE_MILLISECONDS);
     return () => clearTimeout(timer);
   }, [query, session]);
+  const more = async (offset: number): Promise<void> => {
+    const controller = new AbortController();
+    wanted.current?.abort();
+    wanted.current = controller;
+    const found = await session.search(query, controller.signal, offset);
+    if (!found || !hits || controller.signal.aborted) return;
+    const { next_offset: _, ...before } = hits;
+    const known = new Set(hits.result.map(({ id }) => id));
+    setHits({ ...before, ...found, result: [...hits.result, ...found.result.filter(({ id }) => !known.has(id))], complete: hits.complete && found.complete });
+    setActive(hits.result.length);
+    document.getElementById("search")?.focus();
+  };
   const listed = hits ? [...hits.result, ...(hits.guesses ?? []), ...(hits.by_meaning ?? [])] : [];
   const guessesEnd = (hits?.result.length ?? 0) + (hits?.guesses?.length ?? 0);
   const choose = (hit: Hit | undefined): void => {
@@ -64,7 +76,7 @@ export function SearchBox({ session }: { session: Session }) {
         onKeyDown={onKey}
       />
       <p class="unseen" role="status" data-testid="found">
-        {hits ? (listed.length ? `${listed.length} ${listed.length === 1 ? "entity" : "entities"} found${hits.complete ? "" : ", there may be more"}` : "No name fits") : ""}
+        {hits ? (listed.length ? `${listed.length} ${listed.length === 1 ? "entity" : "entities"} found${ofAll(hits)}${hits.complete ? "" : ", there may be more"}. ` : "No name fits") : ""}
       </p>
       <div class="hits" hidden={hits === undefined}>
         <ul id="hits" role="listbox" aria-label="Entities found">
@@ -83,9 +95,28 @@ export function SearchBox({ session }: { session: Session }) {
             </li>
           ))}
         </ul>
-        {hits && !listed.length ? <p>{hits.next_steps ?? "No name fits."}</p> : null}
+        {hits?.next_offset !== undefined ? (
+          <p>
+            {hits.result.length.toLocaleString("en")}
+            {ofAll(hits)}{" "}
+            <button type="button" class="small" onClick={() => void more(hits.next_offset!)}>
+              More
+            </button>
+          </p>
+        ) : null}
+        {hits && (hits.next_steps || !listed.length) ? <p class="quiet">{plain(hits.next_steps ?? "No name fits.")}</p> : null}
+        {hits?.warnings?.map((warning) => (
+          <p class="quiet" key={warning}>
+            {plain(warning)}
+          </p>
+        ))}
         {hits && listed.length && !hits.complete ? <p class="lack">There may be more than these.</p> : null}
       </div>
     </div>
   );
+}
+
+/** Of how many hits these are a part. */
+function ofAll({ found, next_offset }: Hits): string {
+  return found === undefined ? (next_offset === undefined ? "" : ", and there are more") : ` of ${found.toLocaleString("en")}`;
 }

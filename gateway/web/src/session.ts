@@ -2,13 +2,13 @@
 
 import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
 import { type Entity, type Hits, type Json, type Schema, type Subgraph, edgesOf } from "./answers";
-import { type Asked, callFor, ofCall, ofType } from "./asked";
+import { type Asked, HITS_ASKED, callFor, ofCall, ofType } from "./asked";
 import { isBlank, titleOf } from "./blanks";
 import { saying } from "./calls";
 import { Address } from "./address";
 import { type Mark, marksOf } from "./colors";
 import { Listings } from "./listings";
-import { type Picture, type PictureNode, type Step, pictureOf, several } from "./picture";
+import { type Picture, type PictureNode, type Step, nearOf, pictureOf, several } from "./picture";
 import type { Point } from "./placement";
 import { type Hidden, type Shown, shownOf } from "./shown";
 import { type Call, NotAuthorized, type Tools, ToolError } from "./tools";
@@ -85,6 +85,13 @@ export class Session {
     pictureOf(this.steps.value, new Map([...this.named.value, ...this.described.value]), this.selected.value, this.hubs.value),
   );
   readonly shown: ReadonlySignal<Shown> = computed(() => shownOf(this.picture.value, this.hidden.value, new Set(this.selected.value)));
+  /** What the last answer found near several nodes, in words; undefined where something else was asked last. */
+  readonly near: ReadonlySignal<string | undefined> = computed(() => {
+    const step = this.steps.value.at(-1);
+    return step?.call.tool === "intersect_subgraphs" ? nearOf(step, (id) => (this.picture.value.nodes.has(id) ? this.titleOf(this.picture.value.nodes.get(id)!) : this.spoken(id))) : undefined;
+  });
+  /** How many nodes are shown of which no call asked for all edges. */
+  readonly outermost: ReadonlySignal<number> = computed(() => [...this.picture.value.outermost].filter((id) => this.shown.value.nodes.has(id)).length);
   /** What the graph calls types, predicates and nodes. */
   readonly labels: ReadonlySignal<Readonly<Record<string, string>>> = computed(() =>
     Object.assign(Object.create(null) as Record<string, string>, this.schema.value?.labels, this.picture.value.labels),
@@ -158,8 +165,8 @@ export class Session {
     this.note.value = "Cancelled: what was there before is shown.";
   }
 
-  async search(query: string, signal: AbortSignal): Promise<Hits | undefined> {
-    const call: Call = { tool: "search_entities", arguments: { query, limit: 12 } };
+  async search(query: string, signal: AbortSignal, offset = 0): Promise<Hits | undefined> {
+    const call: Call = { tool: "search_entities", arguments: { query, limit: HITS_ASKED, ...(offset ? { offset } : {}) } };
     return (await this.ask(call, { signal, quietly: true })) as Hits | undefined;
   }
 
@@ -227,11 +234,9 @@ export class Session {
       const answer = (await this.ask(call)) as unknown as Subgraph | undefined;
       if (!answer) return;
       if (answer.nodes.length || k === MOST_HOPS || !answer.complete) {
-        this.note.value = answer.nodes.length ? "" : `Nothing ${answer.complete ? "" : "was found "}within ${k} ${k === 1 ? "hop" : "hops"} of all of them.`;
-        const note = this.note.value;
         this.change({ steps: [...this.steps.value, { call, answer }], table: undefined });
-        this.note.value = note;
         await this.readNames();
+        this.note.value = this.near.value ?? "";
         return;
       }
     }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Hit } from "./answers";
+import { plain } from "./names";
 import type { Session } from "./session";
 import { TypeDot } from "./type_dot";
 
@@ -68,7 +69,12 @@ export function Start({ session }: { session: Session }) {
         ))}
       </ul>
       {rest(schema.predicates.length, schema.predicates_total)}
-      {!schema.comprehensive ? <p class="lack">There may be more types and relations than these: not all of the graph was read.</p> : null}
+      {!schema.comprehensive && !schema.warnings?.length ? <p class="lack">There may be more types and relations than these.</p> : null}
+      {schema.warnings?.map((warning) => (
+        <p class={schema.comprehensive ? "quiet" : ""} key={warning}>
+          {plain(warning)}
+        </p>
+      ))}
     </div>
   );
 }

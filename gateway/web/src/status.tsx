@@ -1,4 +1,5 @@
 import { several } from "./picture";
+import { Omitted } from "./omitted";
 import type { Session } from "./session";
 
 /** What is shown and what is not, in words. */
@@ -47,6 +48,12 @@ export function Status({ session }: { session: Session }) {
           {lacking === 1 ? "1 node lacks edges: it has a red ring" : `${lacking.toLocaleString("en")} nodes lack edges: they have red rings`}, and why is in the record.
         </p>
       ) : null}
+      {session.outermost.value > 1 ? (
+        <p class="quiet" data-testid="outermost">
+          Not asked for: further edges between two of the {several(session.outermost.value, "node")} that were not expanded{session.canTraverse ? "; a click on one shows its edges" : ""}.
+        </p>
+      ) : null}
+      <Omitted session={session} />
       {picture.lacks.map((lack) => (
         <p class="lack" key={lack}>
           {lack}

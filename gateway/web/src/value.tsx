@@ -11,6 +11,8 @@ interface Props {
   session: Session;
   labels?: Readonly<Record<string, string>>;
   depth?: number;
+  /** Whether texts are no IDs, whatever they look like. */
+  isText?: boolean;
 }
 
 /**
@@ -18,14 +20,14 @@ interface Props {
  *
  * What a blank node says is rows that unfold, and a list within values is a list.
  */
-export function Value({ value, session, labels = session.labels.value, depth = 0 }: Props) {
+export function Value({ value, session, labels = session.labels.value, depth = 0, isText = false }: Props) {
   const deeper = { session, labels, depth: depth + 1 };
   if (depth > DEEPEST) return <>{JSON.stringify(value)}</>;
   if (Array.isArray(value)) {
     return (
       <>
         {value.slice(0, MOST_VALUES).map((each, place) => (
-          <div key={place}>{Array.isArray(each) ? <List members={each} {...deeper} /> : <Value value={each} {...deeper} />}</div>
+          <div key={place}>{Array.isArray(each) ? <List members={each} {...deeper} /> : <Value value={each} {...deeper} isText={isText} />}</div>
         ))}
         {value.length > MOST_VALUES ? <div class="quiet">and {(value.length - MOST_VALUES).toLocaleString("en")} more</div> : null}
       </>
@@ -33,7 +35,7 @@ export function Value({ value, session, labels = session.labels.value, depth = 0
   }
   if (typeof value === "object" && value !== null) return <Content said={value as Record<string, unknown>} {...deeper} />;
   const text = String(value);
-  const name = typeof value === "string" ? session.nameOf(text) : undefined;
+  const name = typeof value === "string" && !isText ? session.nameOf(text) : undefined;
   if (name !== undefined) {
     return (
       <button type="button" class="link" title={text} onClick={() => void session.describe(text)}>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Subgraph } from "../src/answers";
-import { pictureOf } from "../src/picture";
+import { nearOf, pictureOf } from "../src/picture";
 import type { Call } from "../src/tools";
 
 const call = (given: Call["arguments"]): Call => ({ tool: "bfs_query", arguments: given });
@@ -104,3 +104,33 @@ describe("a picture", () => {
   });
 });
 
+
+describe("what no call asked for", () => {
+  const nodes = ["x:a", "x:b", "x:c"].map((id) => ({ id, entity_type: "x:T" }));
+  const edges = [AB, { subject: "x:b", predicate: "x:p", object: "x:c" }];
+  const outermost = (...calls: Call[]): string[] => [...pictureOf(calls.map((each) => ({ call: each, answer: answer({ nodes, edges }) }))).outermost];
+  it("is edges between nodes that were not expanded", () => {
+    expect(outermost(call({ seeds: ["x:a"], max_hops: 1 }))).toEqual(["x:b", "x:c"]);
+    expect(outermost(call({ seeds: ["x:a"], max_hops: 2 }))).toEqual(["x:c"]);
+    expect(outermost(call({ seeds: ["http://e.org/a"], max_hops: 1 }))).toEqual(["x:b", "x:c"]);
+    expect(outermost(call({ seeds: ["x:a"], max_hops: 1 }), call({ seeds: ["x:b"], max_hops: 1 }))).toEqual(["x:c"]);
+    expect(outermost(call({ seeds: ["x:a"], max_hops: 1, only_predicates: ["x:p"] }))).toEqual(["x:a", "x:b", "x:c"]);
+  });
+  it("is nothing among the nodes of an intersection", () => {
+    expect(outermost({ tool: "intersect_subgraphs", arguments: { seeds: ["x:d", "x:e"], k: 1, via: true } })).toEqual([]);
+  });
+  it("has the quotes that were left out, after which the graph may say more of an edge", () => {
+    const picture = pictureOf([{ call: call({ seeds: ["x:a"] }), answer: answer({ nodes, edges, omitted_texts: { "x:quote": 5 } }) }]);
+    expect([[...picture.omitted], picture.lacksEvidence]).toEqual([[["x:quote", 5]], true]);
+    expect(pictureOf([{ call: call({ seeds: ["x:a"] }), answer: answer({ nodes, edges }) }]).lacksEvidence).toBe(false);
+  });
+});
+
+describe("what is near several nodes", () => {
+  const near = (given: Partial<Subgraph>): string => nearOf({ call: { tool: "intersect_subgraphs", arguments: { seeds: ["x:a", "x:d"], k: 1 } }, answer: answer(given) }, (id) => id.toUpperCase());
+  it("is said in words", () => {
+    expect(near({ nodes: [A, B], node_count: 8 })).toBe("8 nodes are within 1 hop of all of them: X:A (itself selected), X:B, and 6 more.");
+    expect(near({})).toBe("Nothing within 1 hop of all of them.");
+    expect(near({ complete: false })).toBe("Nothing was found within 1 hop of all of them; not complete: there may be something.");
+  });
+});
