@@ -128,7 +128,7 @@ def test_a_record_has_all_descriptions_and_literals_as_they_are_and_counts_long_
         page = watched.page
         expect(page.get_by_test_id("omitted")).to_contain_text("1 quote omitted")
         expect(page.get_by_test_id("outermost")).to_contain_text("edges between two of the 2 nodes")
-        expect(page.get_by_test_id("part")).to_contain_text("not all edges between nodes that were not expanded")
+        expect(page.get_by_test_id("part")).to_contain_text("A file lacks edges, see above")
         page.get_by_text("List of the").click()
         page.get_by_role("button", name="Drug", exact=True).click()
         record = page.locator(".record")

@@ -84,7 +84,7 @@ export function GraphView({ session, isHidden = false }: { session: Session; isH
           </span>
         ) : shown.nodes.size && !isHosted() && session.outermost.value > 1 ? (
           <span class="quiet" data-testid="part">
-            A file has what is shown: not all edges between nodes that were not expanded
+            A file lacks edges, see above
           </span>
         ) : null}
         {picture.next ? (
