@@ -1,9 +1,10 @@
 """Calling the tools as a client does, over MCP."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 from mcp import Client
 
@@ -11,6 +12,9 @@ from gateway.server.app import build
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile, ServerSettings
 from gateway.tools.gateway import Gateway
+
+OF_EVIDENCE: Final = re.compile(r" The evidence of edges, which bfs_query shows [^.\"]*\.")
+"""The predicates of evidence, which a schema of a database does not name, nor one in which they could not be read."""
 
 Json = dict[str, Any]
 

@@ -340,7 +340,8 @@ def _cuts_of_page(page: _OtherPage, limit: int, shape: Shape) -> Iterator[None]:
     if isinstance(page, SearchPage):
         for one in (page, *page.queries):
             one.hits, one.guesses, one.by_meaning = (
-                [replace(hit, edges=None) for hit in hits] for hits in (one.hits, one.guesses, one.by_meaning)
+                [replace(hit, edges=None, differs={}) for hit in hits]
+                for hits in (one.hits, one.guesses, one.by_meaning)
             )
         yield
     if isinstance(page, SchemaPage) and page.names:

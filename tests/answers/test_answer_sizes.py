@@ -373,8 +373,12 @@ def assert_lacks_no_more_than_is_counted(said: Json, whole: Json, page: Json) ->
         assert cut_texts(said) == 0
 
 
+LONG_DIFFERENCE = Question(seed=1724, max_tokens=250, shape="compact", opaque=True, coins=False, explain=False)
+
+
 @drawn
 @given(question=questions())
+@example(question=LONG_DIFFERENCE)
 def test_searches_and_schemas_fit_and_say_how_much_there_is(question: Question) -> None:
     graph = question.graph
     types = [term.value for term in graph.types[:3]]

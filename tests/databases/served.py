@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from gateway.api import open_gateway
 from gateway.settings.load import load_profile
 from gateway.tools.gateway import Gateway
-from tests.calls import Json
+from tests.calls import OF_EVIDENCE, Json
 from tests.columns import declared_prefixes
 from tests.graphs import fixture
 from tests.neo4j.loading import settings_of
@@ -115,7 +115,7 @@ class ServedDatabase:
         profile = load_profile(str(self.reading(graph)))
         async with open_gateway(fixture(graph), profile=profile) as gateway:
             expected = await answers_of(gateway, graph)
-        answers = zip(QUESTIONS[graph], map(_without_date, found), map(_without_date, expected), strict=True)
+        answers = zip(QUESTIONS[graph], map(_compared, found), map(_compared, expected), strict=True)
         return [
             (question, key, one.get(key), other.get(key))
             for question, one, other in answers
@@ -130,9 +130,10 @@ async def answers_of(gateway: Gateway, graph: str) -> list[Json]:
     return [(await gateway.call(tool, arguments, shape="compact")).as_json() for tool, arguments in asked]
 
 
-def _without_date(answer: Json) -> Json:
-    """Return an answer without the minute in which the schema was read."""
-    return {**answer, "basis": {**answer.get("basis", {}), "read_at": None}}
+def _compared(answer: Json) -> Json:
+    """Return an answer without the minute in which the schema was read, and without what databases do not say."""
+    told = {key: OF_EVIDENCE.sub("", text) for key, text in answer.items() if key == "next_steps"}
+    return {**answer, **told, "basis": {**answer.get("basis", {}), "read_at": None}}
 
 
 def _lines(table: Mapping[str, Any]) -> Iterator[str]:

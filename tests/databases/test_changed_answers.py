@@ -20,6 +20,7 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from gateway.tools.schema import VALUES_UNREAD
+from tests.calls import OF_EVIDENCE
 from tests.databases.proxy import BoltMessages, Messages, PostgresMessages, Proxy, running_proxy
 from tests.neo4j.database import UNCLOSED, Neo4jColumn, address_at
 from tests.postgres.database import Database, PostgresColumn
@@ -217,7 +218,7 @@ def _content(answer: Mapping[str, Any]) -> dict[str, Any]:
     apart = {*_HOW_IT_WAS_READ, "schema_summary"}
     found: dict[str, Any] = _with_all_types({key: value for key, value in answer.items() if key not in apart})
     if "next_steps" in found:
-        found["next_steps"] = _NAMELESS.sub("", found["next_steps"])
+        found["next_steps"] = OF_EVIDENCE.sub("", _NAMELESS.sub("", found["next_steps"]))
     if found.get("result") and "match" in found["result"][0]:
         # How many edges a hit has is left out where they could not be counted.
         found["result"] = [{key: value for key, value in hit.items() if key != "edges"} for hit in found["result"]]

@@ -4,7 +4,6 @@ The figures: `../shared/data/README.md`. Those of wd50k: `tests/wikidata/test_kn
 """
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -15,7 +14,7 @@ from gateway.settings.limits import HubSettings, LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.calls import Json, asked, connected, counts, patient
+from tests.calls import OF_EVIDENCE, Json, asked, connected, counts, patient
 from tests.columns import Column, declared_prefixes
 from tests.shared_data import shared_data
 
@@ -135,9 +134,6 @@ def without_edges(text: str) -> str:
     return json.dumps(answer)
 
 
-_OF_EVIDENCE = re.compile(r" The evidence of edges, which bfs_query shows [^.\"]*\.")
-
-
 @pytest.mark.slow
 async def test_every_engine_gives_the_same_answers_to_the_byte(engine: Column, reference: Column) -> None:
     # How much of the schema is counted depends on the time for it.
@@ -150,7 +146,7 @@ async def test_every_engine_gives_the_same_answers_to_the_byte(engine: Column, r
     without_a_profile = ANSWERS[files]
     for question, expected, given in zip(QUESTIONS, without_a_profile, here, strict=True):
         # Databases name no predicates of evidence (docs/tools.md).
-        told = expected if type(engine) is Column else _OF_EVIDENCE.sub("", expected)
+        told = expected if type(engine) is Column else OF_EVIDENCE.sub("", expected)
         assert given == told, question
 
 

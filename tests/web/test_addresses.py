@@ -139,6 +139,8 @@ def translated(page: Page) -> None:
     search(page, "Bread")
     page.get_by_label("Language").select_option("de")
     expect(page.get_by_test_id("record-name")).to_have_text("Brot")
+    # The record is read by itself.
+    page.wait_for_function(f"() => ({_SEEN})().list.some((text) => text.includes('Mischen'))")
 
 
 STATES: Final[dict[str, tuple[str, Callable[[Page], None]]]] = {
@@ -166,12 +168,26 @@ OF_SEVERAL_CALLS: Final = frozenset(
 """Where nodes stand, and so which names find a place, depends on where those of the first call stood before."""
 
 
+_RESTED: Final = f"""() => new Promise((resolve) => {{
+    let [last, frames] = ["", 0];
+    const look = () => {{
+        const found = JSON.stringify(({_SEEN})());
+        frames = found === last ? frames + 1 : 0;
+        last = found;
+        if (frames > 20) resolve(JSON.parse(found));
+        else requestAnimationFrame(look);
+    }};
+    look();
+}})"""
+"""What can be seen as soon as it is the same in 20 frames."""
+
+
 def seen(page: Page, state: str) -> dict[str, Any]:
     """Return what can be seen, once it rests."""
     expect(page.get_by_test_id("running")).to_have_count(0)
     if not page.get_by_test_id("table").count():
         labels(page)
-    found: dict[str, Any] = page.evaluate(_SEEN)
+    found: dict[str, Any] = page.evaluate(_RESTED)
     return {part: texts for part, texts in found.items() if part != "labels" or state not in OF_SEVERAL_CALLS}
 
 
