@@ -121,7 +121,7 @@ class Recorded(WatchedElsewhere):
     """An endpoint that notes each query, and the size of the answer."""
 
     def __init__(self, store: pyoxigraph.Store) -> None:
-        super().__init__(store, self.fail)
+        super().__init__(store, self.fail, PROFILE.endpoint.requests)
         self.sent: list[tuple[str, int]] = []
         self.fault: Fault | None = None
         self.faulty = FINDING

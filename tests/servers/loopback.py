@@ -4,17 +4,23 @@ import asyncio
 import errno
 import http.client
 import os
+import secrets
 import socket
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import BufferedIOBase
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode, urlsplit
 
 HOST: Final = "127.0.0.1"
 KEPT_PORTS: Final = 64
 _KEPT: Final[deque[int]] = deque()
+_GIVEN: Final = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_FIRST_OF_OURS: Final = 10_000
+"""Well-known servers listen below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +35,17 @@ def free_port() -> int:
     """Return a port of the loopback interface that nobody listens on, and that no other test is about to use.
 
     Tests of other processes draw ports too before a server of this one listens. A name among the abstract sockets of
-    Linux keeps each of the last ones: nobody else can have the name, and it ends with the process.
+    Linux keeps each of the last ones: nobody else can have the name, and it ends with the process. Servers that let the
+    kernel choose, and connections, get none of these ports.
     """
     while True:
         with socket.socket() as listener:
-            listener.bind((HOST, 0))
+            try:
+                listener.bind((HOST, secrets.choice(_never_given())))
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+                continue
             port: int = listener.getsockname()[1]
         with socket.socket(socket.AF_UNIX) as name:
             try:
@@ -46,6 +58,16 @@ def free_port() -> int:
                 os.close(_KEPT.popleft())
             _KEPT.append(name.detach())
             return port
+
+
+@cache
+def _never_given() -> Sequence[int]:
+    """Return the ports that the kernel gives nobody who asks for any port (Linux), or 0 where that is not known."""
+    try:
+        lowest = int(_GIVEN.read_text(encoding="ascii").split()[0])
+    except OSError:
+        return (0,)
+    return range(_FIRST_OF_OURS, lowest) if lowest > 2 * _FIRST_OF_OURS else (0,)
 
 
 async def listening(port: int, seconds: float = 60) -> None:
