@@ -118,17 +118,19 @@ _IN_ORDER = (asyncpg.PostgresError, asyncpg.DataError)
 """Errors after which a connection may be used again: the server's own, which asyncpg reads up to the end of the query,
 and that of a parameter that was not sent."""
 
-_PLANS = {
+_NAMED: Final = {"application_name": "bfsql-gateway"}
+"""What a connection says of itself when it is opened. PgBouncer refuses one that says more than it knows."""
+
+_SETTINGS: Final = (
     # A plan for any parameters reads a hub as it reads a leaf.
-    "plan_cache_mode": "force_custom_plan",
+    "SET plan_cache_mode = force_custom_plan;"
     # Compiling takes longer than the queries of one batch.
-    "jit": "off",
-    "default_transaction_read_only": "on",
-    "application_name": "bfsql-gateway",
+    "SET jit = off;"
+    "SET default_transaction_read_only = on;"
     # A connection that is idle in a transaction would be a fault of this program; it must not block others.
-    "idle_in_transaction_session_timeout": "60000",
-}
-"""Settings of each connection."""
+    "SET idle_in_transaction_session_timeout = 60000;"
+)
+"""Settings of each connection, made before its first query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,9 +229,11 @@ class _Limited(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no type
         """Return the rows of a query, which the server ends by itself a while after so many seconds."""
         # The next power of two, because a call's time shrinks from query to query.
         limit = 1000 << max(0, math.ceil(math.log2(max(seconds, 1.0))))
-        if getattr(self, "_limit", None) != limit:
+        known = getattr(self, "_limit", None)
+        if known != limit:
             # A number of ours; SET takes no parameters.
-            await self.execute(f"SET statement_timeout = {limit:d}", timeout=seconds)
+            changed = f"SET statement_timeout = {limit:d}"
+            await self.execute(changed if known else f"{_SETTINGS}{changed}", timeout=seconds)
             self._limit = limit
         self._check_open()
         # As `fetch` does it, with the tag of the command, which says how many rows were sent.
@@ -314,7 +318,7 @@ class Pool:
                     min_size=0,
                     max_size=self._size,
                     connection_class=_Limited,
-                    server_settings=_PLANS,
+                    server_settings=_NAMED,
                     reset=_nothing_to_reset,
                 )
             return self._pool
@@ -344,7 +348,7 @@ async def _nothing_to_reset(_: object) -> None:
 @asynccontextmanager
 async def connected(address: Address) -> AsyncIterator[Any]:
     """Open one connection that may write, and close it after the block."""
-    connection = await asyncpg.connect(**address.arguments, server_settings={"application_name": "bfsql-gateway"})
+    connection = await asyncpg.connect(**address.arguments, server_settings=_NAMED)
     try:
         yield connection
     finally:

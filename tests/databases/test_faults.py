@@ -308,6 +308,21 @@ async def test_a_statement_that_would_write_tables_is_refused_by_the_database(da
         await pool.close()
 
 
+async def test_a_connection_is_opened_with_no_setting_that_a_pooler_before_the_database_refuses(
+    database: Database,
+) -> None:
+    pool = Pool(database.address, 1)
+    # PgBouncer takes these and a few others (its manual, `ignore_startup_parameters`).
+    taken = {"application_name", "client_encoding"}
+    names = "SELECT name FROM pg_settings WHERE source = $1"
+    try:
+        assert {name for (name,) in await pool.fetch(names, ["client"], Deadline.after(10))} <= taken
+        later = {name for (name,) in await pool.fetch(names, ["session"], Deadline.after(10))}
+        assert later >= {"default_transaction_read_only", "jit", "plan_cache_mode", "statement_timeout"}
+    finally:
+        await pool.close()
+
+
 async def test_answers_about_tables_while_connections_are_cut_are_whole_or_say_what_is_missing(
     database: Database, url: str
 ) -> None:
