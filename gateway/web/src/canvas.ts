@@ -18,7 +18,7 @@ import { denialOf, isDenied, qualifierOf } from "./evidence";
 import { bendParallelEdges } from "./parallel_edges";
 import type { Point } from "./placement";
 import { Placer } from "./placer";
-import type { Scene } from "./saved";
+import type { Scene } from "./downloads";
 import type { Shown } from "./shown";
 import { type Star, starsOf } from "./stars";
 import { type Step, nextOf } from "./steps";

@@ -6,7 +6,7 @@ import { HubMenu } from "./hub_menu";
 import { isHosted } from "./hosted";
 import { Menu } from "./menu";
 import { several } from "./picture";
-import { csvOf, pngOf, save, svgOf } from "./saved";
+import { csvOf, pngOf, save, svgOf } from "./downloads";
 import type { Session } from "./session";
 import { Start } from "./start";
 

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { App } from "./app";
-import { type Embedded, FileTools, embedded } from "./file";
+import { type Embedded, FileTools, embedded } from "./answer_in_page";
 import { HostTools } from "./host";
 import { isHosted } from "./hosted";
 import { Session } from "./session";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { pictureOf } from "../src/picture";
-import { csvOf } from "../src/saved";
+import { csvOf } from "../src/downloads";
 
 function csv(name: string, metadata?: Record<string, unknown>): string {
   const nodes = [{ id: "x:a", name }, { id: "x:b" }];

@@ -22,6 +22,11 @@ export function embedded(): Embedded | undefined {
   return text ? (JSON.parse(text) as Embedded) : undefined;
 }
 
+/** Return a text without its case and the marks on its letters, which the gateway's search does not compare either. */
+function folded(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase();
+}
+
 /** Answers from the file alone. */
 export class FileTools implements Tools {
   readonly canTraverse = false;
@@ -39,8 +44,8 @@ export class FileTools implements Tools {
   }
 
   private search(query: string, limit: number, offset: number): Hits {
-    const wanted = query.trim().toLowerCase();
-    const found = this.file.answer.nodes.filter((node) => nameOf(node).toLowerCase().includes(wanted) || node.id.toLowerCase() === wanted);
+    const wanted = folded(query.trim());
+    const found = this.file.answer.nodes.filter((node) => folded(nameOf(node)).includes(wanted) || folded(node.id) === wanted);
     return {
       result: found.slice(offset, offset + limit).map((node) => ({ id: node.id, entity_type: node.entity_type ?? "", name: nameOf(node) })),
       complete: true,
