@@ -8,6 +8,7 @@ from __future__ import annotations
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
 from urllib.parse import quote
@@ -92,8 +93,35 @@ CHANGED = (
     "The operator of this gateway should start the server again, to have them read anew, or set files.reload."
 )
 
-_FileState = tuple[int, int, int] | None
-"""Size and times of a file; None if there is none."""
+
+@dataclass(frozen=True, slots=True)
+class _FileState:
+    """What a look at a file shows.
+
+    Attributes:
+        size: In bytes.
+        changed_ns: When its content changed, as the file system says and others may set it.
+        is_what: The file system and the number of the file in it.
+        touched_ns: When its content or anything else about it changed: its names, for one.
+    """
+
+    size: int
+    changed_ns: int
+    is_what: tuple[int, int]
+    touched_ns: int
+
+    def is_as(self, before: _FileState | None) -> bool:
+        """Return whether the content is what it was.
+
+        A backup that gives a file one more name touches it, and some network file systems number files anew; another
+        file in its place, with the time of the first, is told by both.
+        """
+        if before is None or (self.size, self.changed_ns) != (before.size, before.changed_ns):
+            return False
+        return self.is_what == before.is_what or self.touched_ns == before.touched_ns
+
+
+_FileStates = Mapping[Path, _FileState | None]
 
 
 class FileChanges:
@@ -106,9 +134,9 @@ class FileChanges:
 
     def __init__(self, paths: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._loaded = {path: state for path in paths if (state := _state(path)) is not None}
-        self._last: Mapping[Path, _FileState] = self._loaded
-        self._settled: Mapping[Path, _FileState] = self._loaded
+        self._loaded: _FileStates = {path: state for path in paths if (state := _state(path)) is not None}
+        self._last: _FileStates = self._loaded
+        self._settled: _FileStates = self._loaded
         self._looked = clock()
         self._have_changed = False
 
@@ -116,7 +144,7 @@ class FileChanges:
         """Return what to say of the files; empty if they are what they were."""
         if not self._have_changed and self._clock() - self._looked >= LOOK_SECONDS:
             self._looked = self._clock()
-            self._have_changed = any(_state(path) != state for path, state in self._loaded.items())
+            self._have_changed = not _are_as(self._look(), self._loaded)
         return CHANGED if self._have_changed else ""
 
     def have_settled(self) -> bool:
@@ -124,20 +152,31 @@ class FileChanges:
 
         A state of the files is told once.
         """
-        before, self._last = self._last, {path: _state(path) for path in self._loaded}
-        if self._last != before or self._last in (self._loaded, self._settled):
+        before, self._last = self._last, self._look()
+        is_told = any(_are_as(self._last, known) for known in (self._loaded, self._settled))
+        if is_told or not _are_as(self._last, before):
             return False
         self._settled = self._last
         return True
+
+    def _look(self) -> _FileStates:
+        return {path: _state(path) for path in self._loaded}
 
 
 NO_FILES = FileChanges(())
 """A graph that is in no files."""
 
 
-def _state(path: Path) -> _FileState:
+def _are_as(now: _FileStates, before: _FileStates) -> bool:
+    pairs = ((state, before[path]) for path, state in now.items())
+    return all(was is None if state is None else state.is_as(was) for state, was in pairs)
+
+
+def _state(path: Path) -> _FileState | None:
     try:
         found = path.stat()
     except OSError:
         return None
-    return (found.st_size, found.st_mtime_ns, found.st_ctime_ns) if stat.S_ISREG(found.st_mode) else None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return _FileState(found.st_size, found.st_mtime_ns, (found.st_dev, found.st_ino), found.st_ctime_ns)

@@ -57,6 +57,25 @@ def test_a_change_is_seen_at_the_next_look_and_never_forgotten(tmp_path: Path) -
     assert changes.note() == ""
 
 
+def test_one_more_name_of_a_file_is_no_change_and_another_file_of_the_same_time_is_one(tmp_path: Path) -> None:
+    path, clock = tmp_path / "x.nt", Clock()
+    path.write_text(LINE)
+    changes = FileChanges([path], clock)
+    clock.now += 10
+    (tmp_path / "backup.nt").hardlink_to(path)
+    path.chmod(0o600)
+    assert changes.note() == ""
+    assert [changes.have_settled() for _ in range(2)] == [False, False]
+    clock.now += 10
+    other = tmp_path / "other.nt"
+    other.write_text(LINE.replace("/b", "/c"))
+    was = path.stat()
+    os.utime(other, ns=(was.st_atime_ns, was.st_mtime_ns))
+    other.replace(path)
+    assert [changes.have_settled() for _ in range(3)] == [False, True, False]
+    assert changes.note() == CHANGED
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("shape", ["reference", "compact"])
 async def test_answers_say_that_files_have_changed_and_are_about_what_they_were(tmp_path: Path, shape: str) -> None:
