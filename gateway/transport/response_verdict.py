@@ -323,4 +323,7 @@ _BY_STATUS: Mapping[int, _Judge] = {
     502: _always(BrokenAnswer, "A proxy got no answer from the endpoint.", LATER),
     503: _unavailable,
     504: _always(GaveUp, "A proxy gave up waiting for the endpoint.", LATER),
+    # Cloudflare's own: it reached no server, or none in time; and a server that took longer than it waits.
+    **dict.fromkeys((521, 522, 523), _always(BrokenAnswer, "A proxy got no answer from the endpoint.", LATER)),
+    524: _always(GaveUp, "A proxy gave up waiting for the endpoint.", LATER),
 }
