@@ -16,7 +16,7 @@ from gateway.terms.iri import is_iri
 MOST = 200
 """Entries of one list."""
 
-SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})
+SCHEMES = frozenset({"ark", "did", "doi", "info", "mailto", "tag", "urn"})
 """Schemes of IRIs without ``//``; any other name before a colon is meant as a prefix."""
 
 

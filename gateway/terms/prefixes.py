@@ -59,8 +59,8 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9.\-]*:[A-Za-z0-9][A-Za-z0-9_\-]*")
 """An identifier such as `GO:0005737`: what stands before the colon is no prefix of a namespace."""
 
 _SCHEMES = frozenset(
-    {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}
-    | {"news", "ni", "oid", "tag", "tel", "urn", "ws", "wss"}
+    {"about", "ark", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto"}
+    | {"mid", "news", "ni", "oid", "tag", "tel", "urn", "ws", "wss"}
 )
 """Schemes of IRIs without `//`, which are not undeclared prefixes."""
 

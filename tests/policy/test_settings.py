@@ -30,6 +30,13 @@ def test_a_curie_of_the_profile_is_written_out(tmp_path: Path, key: str) -> None
     assert getattr(load_profile(str(path)).hidden, key) == (PAY,)
 
 
+@pytest.mark.parametrize("entry", ["ark:/12148/cb11901234k", "<ark:/12148/cb11901234k>", "urn:isbn:0"])
+def test_an_iri_without_a_host_is_hidden_as_it_stands(tmp_path: Path, entry: str) -> None:
+    hidden = load_profile(str(written(tmp_path, f'[hidden]\ntypes = ["{entry}"]\n'))).hidden
+    assert hidden.types == (entry.strip("<>"),)
+    assert hidden.unclear() == ""
+
+
 @pytest.mark.parametrize("key", LISTS)
 @pytest.mark.parametrize("entry", ["ex:Secret", "Secret", "", "a b:Secret", "ex:", "Secret*"])
 def test_an_entry_that_is_no_iri_is_refused_and_not_repeated(tmp_path: Path, key: str, entry: str) -> None:
