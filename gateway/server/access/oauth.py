@@ -229,8 +229,9 @@ class OAuthClients:
         return f"{place.scheme}://{place.netloc}{METADATA}{place.path.rstrip('/')}"
 
     def _graphs_of(self, claims: Mapping[str, Any]) -> frozenset[str] | None:
-        """Return the graphs that the scopes of a token name; None for all."""
-        said = claims.get("scope", claims.get("scp", ""))
+        """Return the graphs that the scopes of a token name, or its roles if it has no scopes; None for all."""
+        # Entra ID gives programs without a user roles in place of scopes.
+        said = next((claims[name] for name in ("scope", "scp", "roles") if name in claims), "")
         listed = said.split() if isinstance(said, str) else said
         scopes = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
         if not self._graphs or _ALL_GRAPHS in scopes:

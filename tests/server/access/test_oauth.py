@@ -38,6 +38,16 @@ async def test_a_token_for_this_server_is_of_a_client_with_the_graphs_of_its_sco
     assert (await found(issuer, issuer.token(aud=["https://x.org", AUDIENCE]))).client.name == "oauth:chat alice"
 
 
+async def test_the_graphs_of_a_token_without_scopes_are_those_of_its_roles() -> None:
+    issuer = Issuer()
+    of_program: dict[str, Any] = {"scope": None, "roles": ["graph:films", "reader"]}
+    assert (await found(issuer, issuer.token(**of_program), "films", "pills")).client.graphs == {"films"}
+    # Scopes may let a program see less than its user's roles do.
+    narrowed: dict[str, Any] = {"scope": "graph:pills", "roles": ["graph:*"]}
+    assert (await found(issuer, issuer.token(**narrowed), "films", "pills")).client.graphs == {"pills"}
+    assert (await found(issuer, issuer.token(scope=None, roles="graph:*"), "films")).client.graphs is None
+
+
 @pytest.mark.parametrize(
     "changes",
     [
