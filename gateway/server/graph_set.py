@@ -167,13 +167,14 @@ class GraphPaths:
                 yield
 
         self._app = Starlette(routes=[route for app in apps.values() for route in app.routes], lifespan=lifespan)
+        self._app.router.redirect_slashes = False
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] == "http" and scope["path"].startswith(self._below):
-            client, name = client_of(scope), scope["path"].removeprefix(self._below)
+            client, name = client_of(scope), scope["path"].removeprefix(self._below).removesuffix("/")
             # A redirect, or another status, would tell a graph that is hidden from one that is unknown.
-            if name not in {graph.name for graph in self._graphs.visible(client)}:
+            if name and name not in {graph.name for graph in self._graphs.visible(client)}:
                 await PlainTextResponse("Not Found", status_code=404)(scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server import Server
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from gateway.errors import ConfigurationError, quoted
@@ -290,7 +291,7 @@ def http_app(
 
 
 def _wired(server: Server[dict[str, Any]], path: str, security: TransportSecuritySettings) -> Starlette:
-    return server.streamable_http_app(
+    app = server.streamable_http_app(
         streamable_http_path=path,
         # A client of the handshake era needs sessions to cancel, and streams to receive progress.
         stateless_http=False,
@@ -300,6 +301,12 @@ def _wired(server: Server[dict[str, Any]], path: str, security: TransportSecurit
         # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
         transport_security=security,
     )
+    # A redirect to the path without a last slash would lead out of TLS, behind a proxy that ends it.
+    app.router.redirect_slashes = False
+    app.routes.extend(
+        [Route(f"{path}/", one.endpoint) for one in app.routes if isinstance(one, Route) and one.path == path]
+    )
+    return app
 
 
 def _observation(settings: ObserveSettings, served: GatewayOpener | GraphSet) -> Observation:

@@ -137,7 +137,9 @@ async def test_the_operator_may_serve_one_way_alone() -> None:
         ("argument", "/mcp/pills", 404),
         ("path", "/mcp", 404),
         ("path", "/mcp/nothing", 404),
-        ("path", "/mcp/pills/", 404),
+        ("path", "/mcp/sills/", 404),
+        # It is served, and this is no request to it.
+        ("path", "/mcp/pills/", 400),
         ("both", "/mcp/nothing", 404),
         ("both", "/else", 404),
     ]
