@@ -149,6 +149,12 @@ def _page(graph_options: str | None) -> HTMLResponse:
     return HTMLResponse(body, headers=headers)
 
 
+_IDLE_SECONDS = 75
+"""How long a connection may wait for its next request.
+
+Proxies use theirs for 60 seconds (AWS, nginx): where the server ends one first, they answer a request with 502.
+"""
+
 _CORS_SECONDS = 600
 _OF_CLIENTS = ("authorization", "content-type", "accept", "last-event-id", "mcp-session-id", "mcp-protocol-version")
 _OF_CALLS = ("mcp-method", "mcp-name")
@@ -236,6 +242,7 @@ class HttpAccess:
             "http": bounded_connections(),
             "ws": "none",
             "limit_concurrency": MOST_CONNECTIONS,
+            "timeout_keep_alive": _IDLE_SECONDS,
             "ssl_certfile": certificate and certificate[0],
             "ssl_keyfile": certificate and certificate[1],
             "proxy_headers": bool(self.settings.proxies),

@@ -90,6 +90,21 @@ async def test_a_client_with_a_token_calls_tools_and_one_without_is_refused(toke
                 assert await status(session, headers=headers) in {401, 400}
 
 
+async def test_a_slash_at_the_end_of_the_address_leads_nowhere_else(tokens: Path) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings), asking(settings) as session:
+        paths = ("/mcp/", "/mcp//", "/mcp/films/")
+        found = [await status(session, path, headers=bearer(ALICE), allow_redirects=False) for path in paths]
+        assert found == [200, 404, 404]
+        assert await status(session, "/mcp/") == 401
+
+
+def test_a_proxy_ends_a_connection_that_waits_before_the_server_does(tokens: Path) -> None:
+    # AWS and nginx after 60 seconds, where nothing else is set.
+    options = HttpAccess(local(token_file=tokens), (), explorer=True).uvicorn_options
+    assert options["timeout_keep_alive"] > 60
+
+
 async def test_every_refused_token_gets_the_same_bytes(tokens: Path) -> None:
     settings = local(token_file=tokens)
     bodies = set()
