@@ -36,7 +36,16 @@ GROUPS: Mapping[str, str] = {
     **dict.fromkeys(("allow_host", "allow_origin", "host", "http", "port", "proxy", "workers"), _HTTP),
     **dict.fromkeys(("client_limit", "drain_seconds", "graphs_by", "explorer"), _HTTP),
     **dict.fromkeys(
-        ("token_file", "oauth_issuer", "oauth_keys", "oauth_audience", "unauthenticated", "tls_cert", "tls_key"),
+        (
+            "token_file",
+            "oauth_issuer",
+            "oauth_keys",
+            "oauth_audience",
+            "oauth_token_audience",
+            "unauthenticated",
+            "tls_cert",
+            "tls_key",
+        ),
         _CLIENTS,
     ),
 }

@@ -73,6 +73,14 @@ class HttpOptions:
             "--oauth-audience", "URL", "The URL at which clients reach this server; its tokens must be for it."
         ),
     ] = None
+    oauth_token_audience: Annotated[
+        str | None,
+        text_option(
+            "--oauth-token-audience",
+            "TEXT",
+            "What its tokens have as their audience (aud), where that is not the URL of --oauth-audience.",
+        ),
+    ] = None
     unauthenticated: Annotated[
         bool, typer.Option("--unauthenticated", help="Let everybody ask who reaches the address of --host.")
     ] = False
@@ -137,12 +145,12 @@ class HttpOptions:
 
     def _oauth(self) -> OAuthSettings | None:
         given = (self.oauth_issuer, self.oauth_keys, self.oauth_audience)
-        if not any(given):
+        if not any((*given, self.oauth_token_audience)):
             return None
         issuer, keys, audience = given
         if issuer is None or keys is None or audience is None:
             raise ConfigurationError("--oauth-issuer, --oauth-keys and --oauth-audience are needed together.")
-        return OAuthSettings(issuer, keys, audience)
+        return OAuthSettings(issuer, keys, audience, self.oauth_token_audience or "")
 
     def _certificate(self) -> tuple[Path, Path] | None:
         if self.tls_cert is None and self.tls_key is None:

@@ -66,12 +66,14 @@ class OAuthSettings:
     Attributes:
         issuer: The `iss` of its tokens.
         keys_url: Where its public keys are (a JSON Web Key Set).
-        audience: The `aud` of its tokens: the URL at which clients reach this server.
+        audience: The URL at which clients reach this server.
+        token_audience: The `aud` of its tokens, where the issuer does not write that URL.
     """
 
     issuer: str
     keys_url: str
     audience: str
+    token_audience: str = ""
 
     def __post_init__(self) -> None:
         for name in ("issuer", "keys_url", "audience"):
@@ -83,6 +85,11 @@ class OAuthSettings:
             raise ConfigurationError(
                 "--oauth-keys is a URL without TLS, so anybody in between could sign tokens.", valid="Use https://."
             )
+
+    @property
+    def claimed_audience(self) -> str:
+        """The `aud` of the tokens that are taken."""
+        return self.token_audience or self.audience
 
 
 @dataclass(frozen=True, slots=True)

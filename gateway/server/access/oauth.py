@@ -42,6 +42,12 @@ _LARGEST = 262_144
 _MOST_KEYS = 100
 """Seconds, bytes and keys of an answer."""
 
+_HEADERS = {"accept": "application/json", "accept-encoding": "identity"}
+"""Of a request for keys: what is packed may become any size."""
+
+_PROGRAMS = ("client_id", "azp", "cid", "appid")
+"""Claims that name the program: of RFC 9068, of OpenID Connect, of Okta, and of Entra ID's first version."""
+
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a public key alone: with others, whoever knows the public key could sign (RFC 8725, 3.1)."""
 
@@ -103,7 +109,7 @@ class KeySet:
         timeout = aiohttp.ClientTimeout(total=_FETCH_SECONDS)
         async with (
             aiohttp.ClientSession(timeout=timeout, auto_decompress=False, trust_env=True) as http,
-            http.get(self._url, allow_redirects=False, headers={"accept": "application/json"}) as answer,
+            http.get(self._url, allow_redirects=False, headers=_HEADERS) as answer,
         ):
             answer.raise_for_status()
             content = await answer.content.read(_LARGEST + 1)
@@ -163,6 +169,10 @@ _DIGITS = 16
 """Characters of a name, and of the hash that tells longer ones apart."""
 
 
+class _RefusedError(Exception):
+    """Why a token is refused: nothing of it."""
+
+
 class OAuthClients:
     """The clients to whom an issuer gave tokens for this server.
 
@@ -181,32 +191,43 @@ class OAuthClients:
     async def find(self, token: str) -> KnownClient | None:
         """Return the client of a token; None if it names none, is expired, or is not of this issuer for this server."""
         try:
+            claims = await self._claims(token)
+            parts = _parts(claims)
+        except _RefusedError as error:
+            _log.info("a token was refused: %s", error)
+            return None
+        return KnownClient(Client(_name(parts), self._graphs_of(claims), ("oauth", *parts)), self._limits)
+
+    async def _claims(self, token: str) -> Mapping[str, Any]:
+        """Return what a token says.
+
+        Raises:
+            _RefusedError: It is not of this issuer for this server, or it has expired.
+        """
+        try:
             header = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, RecursionError):
-            return None
+            raise _RefusedError("it is no signed JSON Web Token") from None
         key_id, kind = header.get("kid"), header.get("typ", "")
         if not isinstance(key_id, str) or not isinstance(kind, str) or kind.lower() not in _TYPES:
-            return None
+            raise _RefusedError("it names no key, or is no access token")
         key = await self._keys.find(key_id)
         if key is None:
-            return None
+            raise _RefusedError("the issuer has no such key")
         try:
-            claims = jwt.decode(
+            claims: Mapping[str, Any] = jwt.decode(
                 token,
                 key,
                 algorithms=ALGORITHMS,
-                audience=self._settings.audience,
+                audience=self._settings.claimed_audience,
                 issuer=self._settings.issuer,
                 leeway=_LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud"]},
             )
-        except (jwt.PyJWTError, OverflowError, RecursionError):
-            return None
-        if (parts := _parts(claims)) is None:
-            _log.info("a token of the issuer has no sub, or neither client_id nor azp, and is of nobody")
-            return None
-        client = Client(_name(parts), self._graphs_of(claims), ("oauth", *parts))
-        return KnownClient(client, self._limits)
+        except (jwt.PyJWTError, OverflowError, RecursionError) as error:
+            # Its text may have words of the token.
+            raise _RefusedError(type(error).__name__) from None
+        return claims
 
     @property
     def metadata(self) -> bytes:
@@ -239,11 +260,17 @@ class OAuthClients:
         return frozenset(scope.removeprefix(_OF_GRAPH) for scope in scopes if scope.startswith(_OF_GRAPH))
 
 
-def _parts(claims: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the program of a token and for whom it asks (RFC 9068, 2.2); None where it does not say both."""
+def _parts(claims: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the program of a token and for whom it asks (RFC 9068, 2.2).
+
+    Raises:
+        _RefusedError: It does not say both.
+    """
     said = {name: value for name, value in claims.items() if isinstance(value, str) and value}
-    program, subject = said.get("client_id", said.get("azp")), said.get("sub")
-    return None if program is None or subject is None else (program, subject)
+    program, subject = next((said[name] for name in _PROGRAMS if name in said), None), said.get("sub")
+    if program is None or subject is None:
+        raise _RefusedError(f"it has no sub, or none of {', '.join(_PROGRAMS)}")
+    return program, subject
 
 
 def _name(parts: tuple[str, str]) -> str:

@@ -120,11 +120,14 @@ class Issuer:
     async def published(self) -> AsyncIterator[OAuthSettings]:
         """Answer requests for the keys while the block runs."""
 
-        async def keys(_: web.Request) -> web.Response:
+        async def keys(request: web.Request) -> web.Response:
             self.asked += 1
             if self.answers is not None:
                 await self.answers.wait()
-            return web.Response(body=self.keys, content_type="application/json")
+            answer = web.Response(body=self.keys, content_type="application/json")
+            if any(way in request.headers.get("Accept-Encoding", "") for way in ("gzip", "deflate")):
+                answer.enable_compression()
+            return answer
 
         app = web.Application()
         app.router.add_get("/keys", keys)

@@ -5,6 +5,7 @@ import base64
 import json
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import jwt
@@ -130,6 +131,42 @@ async def test_no_two_clients_have_one_name_or_one_identity() -> None:
 async def test_a_token_that_does_not_say_which_client_asks_for_whom_is_of_nobody(changes: dict[str, Any]) -> None:
     issuer = Issuer()
     assert await found(issuer, issuer.token(**changes)) is None
+
+
+@pytest.mark.parametrize("claim", ["cid", "appid"])
+async def test_the_program_of_a_token_may_stand_where_large_issuers_write_it(claim: str) -> None:
+    issuer = Issuer()
+    known = await found(issuer, issuer.token(client_id=None, **{claim: "chat"}))
+    assert known.client.name == "oauth:chat alice"
+
+
+async def test_tokens_are_for_the_audience_that_the_issuer_writes_and_for_no_other() -> None:
+    issuer, other = Issuer(), "api://default"
+    async with issuer.published() as published:
+        clients = OAuthClients(replace(published, token_audience=other), ClientLimits(), [])
+        assert await clients.find(issuer.token(aud=other)) is not None
+        assert await clients.find(issuer.token()) is None
+        # Clients are told the URL all the same.
+        assert json.loads(clients.metadata)["resource"] == AUDIENCE
+
+
+async def test_the_log_says_why_a_token_is_refused_and_nothing_of_it(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="gateway.server.access.oauth")
+    issuer = Issuer()
+    for changes in (
+        {"exp": 1},
+        {"aud": "https://other.example.org/mcp"},
+        {"headers": {"kid": "unknown"}},
+        {"sub": None},
+    ):
+        changed: dict[str, Any] = {**changes}
+        assert await found(issuer, issuer.token(**changed)) is None
+    assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
+        "ExpiredSignatureError",
+        "InvalidAudienceError",
+        "the issuer has no such key",
+        "it has no sub, or none of client_id, azp, cid, appid",
+    ]
 
 
 async def test_the_program_of_a_token_may_be_its_authorized_party() -> None:
