@@ -24,6 +24,7 @@ from gateway.answers.models import (
     TypeShape,
 )
 from gateway.arguments import TraversalShow
+from gateway.cli.edges_said import EdgesSaid
 from gateway.cli.options import CommonOptions
 from gateway.cli.own_words import own_words
 from gateway.cli.screen import ID, STRONG, TYPE, IdTable, KeyValues, Screen, Unwrapped, WordWrapped
@@ -272,10 +273,13 @@ def _match(hit: SearchHit) -> str:
     return hit.match if hit.score is None else f"{hit.match} {hit.score:.2f}"
 
 
-def entity(answer: Entity) -> RenderableType:
-    """Return one entity."""
+_NOTHING_SAID = EdgesSaid()
+
+
+def entity(answer: Entity, edges_said: EdgesSaid = _NOTHING_SAID) -> RenderableType:
+    """Return one entity; behind its edges stands how class expressions say them."""
     written = answer.as_json()
-    return sections([_entity(written, _without(written, _OWN_KEYS))], entity_notes(answer))
+    return sections([_entity(written, _without(written, _OWN_KEYS), edges_said)], entity_notes(answer))
 
 
 def entity_notes(answer: Entity | EntitiesResult) -> list[RenderableType]:
@@ -298,11 +302,11 @@ def entity_notes(answer: Entity | EntitiesResult) -> list[RenderableType]:
     ]
 
 
-def entities(answer: EntitiesResult) -> RenderableType:
+def entities(answer: EntitiesResult, edges_said: EdgesSaid = _NOTHING_SAID) -> RenderableType:
     """Return several entities, and the IDs that have no entity in the answer."""
     written = [node.model_dump(exclude_none=True) for node in answer.result]
     return sections(
-        *([_entity(own, {**own.pop("metadata"), **_without(own, _OWN_KEYS)})] for own in written),
+        *([_entity(own, {**own.pop("metadata"), **_without(own, _OWN_KEYS)}, edges_said)] for own in written),
         entity_notes(answer),
     )
 
@@ -322,7 +326,7 @@ def instances(found: Mapping[str, Any]) -> str:
     return f"{found['count']:,}: {command}" if "count" in found else command
 
 
-def _entity(own: Mapping[str, Any], said: Mapping[str, Any]) -> RenderableType:
+def _entity(own: Mapping[str, Any], said: Mapping[str, Any], edges_said: EdgesSaid) -> RenderableType:
     title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{clean(own['entity_type'])}]", TYPE))
     if "instances" in said:
         said = {**said, "instances": instances(said["instances"])}
@@ -331,19 +335,30 @@ def _entity(own: Mapping[str, Any], said: Mapping[str, Any]) -> RenderableType:
         for key, value in {**({"iri": own["iri"]} if "iri" in own else {}), **_without(said, _EDGES)}.items()
     ]
     # By themselves, or long keys of metadata would leave too little room for the IDs.
-    edges = [("edges", _edges(said["edges"], said.get("edge_rows_total")))] if "edges" in said else []
+    of_edges = _edges(own["id"], said["edges"], said.get("edge_rows_total"), edges_said) if "edges" in said else []
+    edges = [("edges", of_edges)] if of_edges else []
     return Group(Unwrapped(title), KeyValues(rows, indent=2), *([KeyValues(edges, indent=2)] if edges else []))
 
 
-def _edges(edges: Mapping[str, Sequence[int | str]], total: int | None) -> list[str]:
-    """Return what could be followed as lines: predicate, number of edges, and some neighbors."""
+def _edges(
+    entity_id: str, edges: Mapping[str, Sequence[int | str]], total: int | None, edges_said: EdgesSaid
+) -> list[str]:
+    """Return what could be followed as lines: predicate, number of edges, some neighbors, and how these are said."""
     lines = []
     for key, (count, *neighbors) in edges.items():
-        more = ["…"] if neighbors and count != len(neighbors) else []
-        shown = ", ".join([*(clean(str(neighbor)) for neighbor in neighbors), *more])
-        lines.append(f"{clean(key)}: {count}" + (f" ({shown})" if shown else ""))
+        ways = [edges_said.of(entity_id, key, str(neighbor)) for neighbor in neighbors]
+        is_of_all = count == len(neighbors) and len(set(ways)) == 1
+        beside = [""] * len(ways) if is_of_all else ways
+        ends = [f"{clean(str(neighbor))} {way}".rstrip() for neighbor, way in zip(neighbors, beside, strict=True)]
+        shown = ", ".join([*ends, *(["…"] if neighbors and count != len(neighbors) else [])])
+        title = f"{clean(key)} {ways[0]}".rstrip() if is_of_all else clean(key)
+        lines.append(f"{title}: {count}" + (f" ({shown})" if shown else ""))
     left_out = [f"… {counted(total - len(edges), 'more row')}"] if total else []
-    return [*lines, *left_out] or ["none"]
+    unread = [_NOT_READ] if edges_said.lacks(entity_id, edges) else []
+    return [*lines, *left_out, *unread] or ["none"]
+
+
+_NOT_READ = "How some of these edges are said was not read: bfs shows it."
 
 
 def _lines(value: Any) -> list[str]:

@@ -335,7 +335,7 @@ def confidence(edge: Edge) -> str:
     metadata = edge.metadata or {}
     given = [metadata.get("confidence"), *(one.get("confidence") for one in metadata.get("assertions", ()))]
     numbers = sorted({value for value in given if isinstance(value, int | float) and not isinstance(value, bool)})
-    said = how_said(metadata)
+    said = how_said(metadata, definitions=True)
     if not numbers:
         return said
     return f"{said} {numbers[0]}{f' to {numbers[-1]}' if len(numbers) > 1 else ''}".lstrip()

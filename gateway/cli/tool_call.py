@@ -35,6 +35,7 @@ from gateway.arguments import (
     TraversalShow,
 )
 from gateway.cli import render, subgraph, subgraph_notes, tsv
+from gateway.cli.edges_said import EdgesSaid, how_edges_are_said
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.next_step import print_after
 from gateway.cli.options import CommonOptions
@@ -95,11 +96,12 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
                 return await answer_of(gateway, asked, no_progress if place else bar.show_call)
 
             async for place, asked, answer in _each_answer(calls, answer_to, failed):
+                edges_said = await how_edges_are_said(gateway, answer) if as_text else EdgesSaid()
                 bar.stop_for_output()
                 await bar.show_call(place + 1, len(calls), f"{place + 1} of {counted(len(calls), 'call')}")
                 if as_text and screen is None:
                     screen = stack.enter_context(paged(wanted=options.pager and not options.explain))
-                _print_answer(answer, asked, options, screen, has_titles=not last)
+                _print_answer(answer, asked, options, screen, edges_said, has_titles=not last)
                 last[:] = [(answer, asked)]
                 missing.extend(_missing(answer))
 
@@ -211,6 +213,7 @@ def _print_answer(
     arguments: Mapping[str, Any],
     options: CommonOptions,
     screen: Screen | None,
+    edges_said: EdgesSaid,
     *,
     has_titles: bool,
 ) -> None:
@@ -221,7 +224,7 @@ def _print_answer(
         if isinstance(answer, SearchResult) and arguments.get("limit") == MAX_HITS and not options.quiet:
             Screen(on_stderr=True).show(render.sections(render.left_out_of_rows(answer, arguments.get("offset") or 0)))
     elif screen is not None:
-        screen.show(rendered(answer, arguments))
+        screen.show(rendered(answer, arguments, edges_said))
     else:
         print_columns(answer, arguments, options, has_titles=has_titles)
 
@@ -286,8 +289,11 @@ def shown(arguments: Mapping[str, Any]) -> TraversalShow:
     return arguments.get("show") or "both"
 
 
-def rendered(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> RenderableType:
+def rendered(
+    answer: Answer | CompactAnswer, arguments: Mapping[str, Any], edges_said: EdgesSaid | None = None
+) -> RenderableType:
     """Return the answer of a tool as a person reads it."""
+    edges_said = EdgesSaid() if edges_said is None else edges_said
     match answer:
         case SchemaResult():
             return render.schema(answer)
@@ -301,9 +307,9 @@ def rendered(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> Re
                 answer, arguments.get("offset") or 0, shown(arguments), tells_paths=tells_paths
             )
         case Entity():
-            return render.entity(answer)
+            return render.entity(answer, edges_said)
         case EntitiesResult():
-            return render.entities(answer)
+            return render.entities(answer, edges_said)
         case _:
             raise TypeError(answer)
 

@@ -178,24 +178,35 @@ class Subgraph:
         return write_file(self, local_path(path), format, guard_formulas=guard_formulas)
 
 
-def how_said(evidence: Mapping[str, Any] | None) -> str:
+def how_said(evidence: Mapping[str, Any] | None, *, definitions: bool = False) -> str:
     """Return whether sources deny an edge, and how class expressions say it; empty where it is merely stated.
+
+    Args:
+        evidence: The evidence of the edge.
+        definitions: Whether it is told which edges a definition (`owl:equivalentClass`) says.
 
     >>> how_said({"negated": True, "restriction": "not some"}), how_said({"restriction": "only", "one of": 2})
     ('DENIED (not some)', '(only, one of 2)')
+    >>> how_said({"restriction": "some", "of": "equivalentClass"}, definitions=True)
+    '(some, definition)'
     """
     assertions: Sequence[Mapping[str, Any]] = (evidence or {}).get("assertions") or [evidence or {}]
     denying = sum("negated" in one for one in assertions)
     is_denied = "negated" in (evidence or {}) or denying == len(assertions)
     partly = f"DENIED by {denying} of {len(assertions)}" if denying else ""
-    ways = dict.fromkeys(filter(None, map(_restriction, assertions)))
+    ways = dict.fromkeys(filter(None, (_restriction(one, definitions=definitions) for one in assertions)))
     return " ".join(filter(None, ["DENIED" if is_denied else partly, f"({'; '.join(ways)})" if ways else ""]))
 
 
-def _restriction(assertion: Mapping[str, Any]) -> str:
+def _restriction(assertion: Mapping[str, Any], *, definitions: bool) -> str:
     number = assertion.get("one of")
-    said = [assertion.get("restriction"), "closed" if assertion.get("closed") is True else None]
-    return ", ".join(str(one) for one in [*said, f"one of {number}" if number else None] if one)
+    said = [
+        assertion.get("restriction"),
+        "closed" if assertion.get("closed") is True else None,
+        f"one of {number}" if number else None,
+        "definition" if definitions and assertion.get("of") == "equivalentClass" else None,
+    ]
+    return ", ".join(str(one) for one in said if one)
 
 
 @contextmanager
