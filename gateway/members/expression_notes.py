@@ -51,6 +51,23 @@ def says_edges_unseen(store: GraphStore, view: SchemaView) -> bool:
     return not store.has_degrees_at_hand() and view.types.has_any(_CLASSES)
 
 
+async def about_axioms(store: GraphStore, view: SchemaView, prefixes: PrefixMap, call: Call) -> list[str]:
+    """Return a warning: the counts of the schema have no axiom that has become edges of other predicates.
+
+    At a server its triples are counted, which it says itself.
+
+    Args:
+        store: The graph.
+        view: The schema.
+        prefixes: The prefixes of IDs.
+        call: The call that asks.
+    """
+    if not (store.has_degrees_at_hand() and view.types.has_any(_CLASSES)):
+        return []
+    equivalent = prefixes.shorten(f"{OWL}equivalentClass")
+    return [axioms_uncounted(equivalent)] if await store.may_have_expressions(call) else []
+
+
 async def edges_that_may_not_hold(
     store: GraphStore, prefixes: PrefixMap, nodes: Sequence[Iri], most: int, call: Call
 ) -> list[str]:
@@ -250,6 +267,14 @@ MAY_STAND_UNDER_OTHERS = (
     "What class expressions deny, or say within each other, is not followed: it stands under predicates of its own, "
     "such as (owl:complementOf/p) and (p/q), which bfs_query without only_predicates shows."
 )
+
+
+def axioms_uncounted(predicate: str) -> str:
+    """Return a warning: axioms with class expressions are not among the edges of their predicate."""
+    return (
+        "Axioms with class expressions are counted as the edges that they say, not by their own predicates, such as "
+        f"{predicate}: the condition '{predicate} exists' finds all classes that have one."
+    )
 
 
 def denied_edges(edges: int, predicates: str) -> str:

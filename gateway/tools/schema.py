@@ -20,6 +20,7 @@ from gateway.graph.call import Call, together
 from gateway.graph.shapes import ReadShape, ValuePredicate
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NamelessNodes, Schema, Term
+from gateway.members.expression_notes import about_axioms
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import LONGEST_LABEL, SchemaView
 from gateway.settings.profile import PartlyRead, Profile, asks_ahead, doubt_of
@@ -130,6 +131,7 @@ class SchemaDescriber:
             page = self._fitting(partial(self._page, view, values, missing, labels, nameless), most, room, shape)
             if values is None and view.fault is None:
                 page.warnings.append(VALUES_UNREAD)
+            page.warnings += await about_axioms(self._store, view, self._prefixes, call)
         limit_page(page, limit, shape)
         return page
 

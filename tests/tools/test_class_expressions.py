@@ -589,6 +589,19 @@ async def test_a_description_warns_of_edges_that_are_not_said_to_hold(
         assert ("not said to hold" in warnings) == bool(told)
 
 
+async def test_a_schema_says_that_axioms_are_counted_as_the_edges_that_they_say(over_file: Open) -> None:
+    classes = "x:C a owl:Class . x:D a owl:Class . x:E a owl:Class ; owl:equivalentClass x:D ."
+    async with over_file(f"{classes} x:C owl:equivalentClass {SOME} .") as gateway:
+        schema = await gateway.describe_schema()
+        found = await gateway.search_entities("", node_types=["owl:Class"], where=["owl:equivalentClass exists"])
+    assert schema.counts["owl:equivalentClass"] == 1
+    assert any("finds all classes that have one" in warning for warning in schema.warnings or ())
+    assert {row[0] for row in found.rows or ()} == {"x:C", "x:E"}
+    async with over_file(classes) as gateway:
+        schema = await gateway.describe_schema()
+    assert not any("class expressions" in warning for warning in schema.warnings or ())
+
+
 async def test_a_description_warns_without_any_class_of_owl_in_the_schema(over_file: Open) -> None:
     only = restriction("owl:allValuesFrom x:D")
     async with over_file(f"x:D a x:Meat . x:C a x:Food ; rdfs:subClassOf {only} .") as gateway:
