@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 from gateway import PROGRAM
@@ -54,8 +55,63 @@ GROUPS: Mapping[str, str] = {
 _ORDER = (_FIRST, _FILTERS, _VALUES, _SIZE, _OUTPUT, _GRAPH, _HTTP, _CLIENTS, _STORED, _FILES, _MESSAGES)
 
 
+_UsageError: Any = typer.BadParameter.__base__
+"""The class of Click, whose place in typer changes from version to version."""
+
+OTHER_OPTIONS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("depth", "max-depth", "max-hops", "distance", "radius", "levels", "d"), ("--hops",)),
+    **dict.fromkeys(("max", "max-results", "max-nodes", "top", "first", "head", "count", "size", "n"), ("--limit",)),
+    **dict.fromkeys(("skip", "start", "page"), ("--offset",)),
+    **dict.fromkeys(("type", "types", "class", "only-type", "node-types"), ("--only-node-type", "--node-type")),
+    **dict.fromkeys(("exclude", "exclude-type", "without-type", "not-type"), ("--exclude-node-type",)),
+    **dict.fromkeys(("relation", "property", "edge", "edge-type", "follow"), ("--only-predicate",)),
+    **dict.fromkeys(("filter", "condition"), ("--where",)),
+    **dict.fromkeys(("column", "columns", "select", "field", "fields"), ("--value",)),
+    **dict.fromkeys(("order-by", "order", "sort"), ("--sort-by",)),
+    **dict.fromkeys(("incoming", "inverse", "reverse"), ("--direction in",)),
+    **dict.fromkeys(("outgoing", "outbound"), ("--direction out",)),
+    **dict.fromkeys(("path", "paths"), ("--via",)),
+    **dict.fromkeys(("file", "input", "data", "ttl", "rdf"), ("--graph",)),
+    **dict.fromkeys(("url", "server"), ("--endpoint",)),
+    **dict.fromkeys(("output", "save", "to"), ("--out",)),
+    **dict.fromkeys(("lang", "locale"), ("--language",)),
+    **dict.fromkeys(("csv", "dot", "svg", "html", "graphml", "turtle"), ("--format",)),
+}
+"""What other programs call an option, each with the options of which the first that a command has is meant."""
+
+_LEAVING_OUT = frozenset(
+    f"{verb}-{noun}"
+    for verb in ("exclude", "without", "no", "not", "skip")
+    for noun in ("predicate", "property", "relation")
+)
+"""What would be the names of an option that leaves predicates out."""
+
+
 class GroupedCommand(TyperCommand):
-    """A command whose help has its options in groups."""
+    """A command whose help has its options in groups, and which knows what other programs call an option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line, or say which option is meant by one that is none."""
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            name = getattr(error, "option_name", "").lstrip("-")
+            if meant := self._meant(ctx, name.removesuffix("s") if name.removesuffix("s") in _LEAVING_OUT else name):
+                ctx.fail(f"No such option: {error.option_name}. {meant}")
+            raise
+
+    def _meant(self, ctx: Any, name: str) -> str:
+        """Return what to do in place of an option that is none; empty where nothing is known to be like it."""
+        own = {option for one in self.get_params(ctx) for option in one.opts}
+        if name in _LEAVING_OUT and "--only-predicate" in own:
+            return (
+                "No predicate can be left out: name those to follow, each with --only-predicate. "
+                f"{PROGRAM} schema lists them."
+            )
+        meant = next((one for one in OTHER_OPTIONS.get(name, ()) if one.partition(" ")[0] in own), "")
+        if meant == "--format":
+            meant = f"--format {name}"
+        return f"Did you mean {meant}?" if meant else ""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options: those of the command, then each group that it has."""

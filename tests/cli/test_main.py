@@ -23,7 +23,7 @@ from gateway.api import Gateway, open_gateway
 from gateway.arguments import BY_TOOL
 from gateway.cli import tool_call
 from gateway.cli.commands import app
-from gateway.cli.help import OTHER_WORDS
+from gateway.cli.help import OTHER_OPTIONS, OTHER_WORDS
 from gateway.cli.main import main
 from gateway.escaping import json_text
 from gateway.settings.load import load_profile
@@ -216,6 +216,14 @@ def test_options_of_a_command_may_stand_before_it(run: Run, argv: list[str | Pat
         (["neighbours", "x:a"], "No such command 'neighbours'. Did you mean 'bfs'?"),
         (["serach", "alien"], "No such command 'serach'. Did you mean 'search'?"),
         (["--no-such-option", "search", "alien"], "No such option: --no-such-option."),
+        (["bfs", "x:a", "--depth", "2"], "No such option: --depth. Did you mean --hops?"),
+        (["intersect", "x:a", "x:b", "--max-hops=2"], "No such option: --max-hops. Did you mean --hops?"),
+        (["search", "x", "-n", "3"], "No such option: -n. Did you mean --limit?"),
+        (["list", "Film", "--type", "x"], "No such option: --type"),
+        (["search", "x", "--type", "Film"], "No such option: --type. Did you mean --node-type?"),
+        (["bfs", "x:a", "--type", "Film"], "No such option: --type. Did you mean --only-node-type?"),
+        (["bfs", "x:a", "--csv"], "No such option: --csv. Did you mean --format csv?"),
+        (["bfs", "x:a", "--exclude-predicate", "p"], "name those to follow, each with --only-predicate."),
     ],
 )
 def test_a_command_line_that_is_nearly_right_is_an_error_that_says_what_is_meant(
@@ -235,6 +243,16 @@ def test_words_of_other_programs_lead_to_commands_and_hide_none() -> None:
     commands = {*get_command(app).commands}  # type: ignore[attr-defined]
     assert {*OTHER_WORDS.values()} <= commands
     assert commands.isdisjoint(OTHER_WORDS)
+
+
+def test_options_of_other_programs_lead_to_options_and_hide_none() -> None:
+    commands = get_command(app).commands.values()  # type: ignore[attr-defined]
+    own = {name for command in commands for parameter in command.params for name in parameter.opts}
+    assert {one.partition(" ")[0] for meant in OTHER_OPTIONS.values() for one in meant} <= own
+    for command in commands:
+        has = {name for parameter in command.params for name in parameter.opts}
+        for name, meant in OTHER_OPTIONS.items():
+            assert f"--{name}" not in has or has.isdisjoint(meant)
 
 
 def test_the_version_is_printed(run: Run) -> None:
