@@ -398,9 +398,13 @@ IDS_ARE_GUESSES = "No name fits; guesses are nodes whose IDs have such words."
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
 
 
-def no_name_has(listed: str, *, several: bool, of_types: bool) -> str:
-    """Say which words of a query no name has."""
-    return f"No name{' of these types' * of_types} has the word{'s' * several} {listed}."
+def no_name_has(listed: str, *, several: bool, of_types: bool, in_parts: bool = False) -> str:
+    """Say which words of a query no name has; `in_parts`: as words, and hits have them within others."""
+    names = f"No name{' of these types' * of_types}"
+    if in_parts:
+        as_words = "as words of their own" if several else "as a word of its own"
+        return f"{names} has {listed} {as_words}: the hits have {'them' if several else 'it'} within other words."
+    return f"{names} has the word{'s' * several} {listed}."
 
 
 def listed_in_part(shown: int, found: int, *, at_least: bool, may_show_more: bool) -> str:

@@ -263,7 +263,8 @@ class EntitySearcher:
         all_compared, all_names = self._all_compared(found), self._all_compared(found, local_names=False)
         # Those that the graph has no more took a place too.
         end = arguments.offset + (found.ends[taken - 1] if taken < len(written) else len(written) + found.gone)
-        absent = _unknown(question, hits) if all_compared and hits.absent else ""
+        in_parts = bool(fitting) and any(hit.match == "part" for hit in listed)
+        absent = _unknown(question, hits, in_parts=in_parts) if all_compared and hits.absent else ""
         if not arguments.queries:
             absent = _joined(absent, *self._steps(result, listed, by_meaning))
         return SearchPage(
@@ -409,12 +410,15 @@ def _about_blank_nodes(question: Question) -> list[str]:
     return [messages.BLANK_NAMES] if blank.are_named else []
 
 
-def _unknown(question: Question, hits: Hits) -> str:
-    """Return which words no name has, as they stand in the query where they are words there."""
+def _unknown(question: Question, hits: Hits, *, in_parts: bool) -> str:
+    """Return which words no name has, as they stand in the query where they are words there.
+
+    If `in_parts`, hits have them as parts of others.
+    """
     typed = {tuple(folded_words(word)): word for word in typed_words(question.terms.text)}
     words = [typed.get((word,), word) for word in hits.absent[:MOST_WORDS]]
     listed = ", ".join(quoted(cut(word, _WORD_LENGTH)) for word in words)
-    return messages.no_name_has(listed, several=len(words) > 1, of_types=question.is_filtered)
+    return messages.no_name_has(listed, several=len(words) > 1, of_types=question.is_filtered, in_parts=in_parts)
 
 
 def _cut(result: _Result, count: int) -> tuple[Sequence[PageHit], Sequence[PageHit]]:

@@ -248,6 +248,18 @@ async def test_an_empty_answer_says_what_to_try() -> None:
     assert (await found("nonesuch nowhere")).guesses is None
 
 
+async def test_beside_hits_that_have_a_word_within_another_one_no_word_is_said_to_be_in_no_name() -> None:
+    turtle = "x:a rdfs:label 'warfarin' . x:b rdfs:label 'war drum' ."
+    assert (await found("arfar", turtle)).next_steps == (
+        "No name has 'arfar' as a word of its own: the hits have it within other words."
+    )
+    several = await found("arfa fari", turtle)
+    assert several.next_steps == (
+        "No name has 'arfa', 'fari' as words of their own: the hits have them within other words."
+    )
+    assert (await found("war", turtle)).next_steps is None
+
+
 async def test_an_answer_that_is_small_has_nothing_beside_its_hits() -> None:
     hit = {"id": "x:some", "entity_type": "untyped", "name": "Harvey Cushing", "match": "label", "edges": 0}
     assert (await found("harvey cushing")).as_json() == {"result": [hit], "complete": True}
