@@ -21,6 +21,7 @@ import pyoxigraph
 from gateway.own_query.columns import mistake_in_columns
 from gateway.own_query.frames import BEGUN, END, HEAD, HEADER, READ, REFUSED, ROWS, Request
 from gateway.own_query.text import KINDS, UPDATES, QueryText, in_order, read_query
+from gateway.own_query.words import mistake_in_words
 
 _FEW_ROWS = 100
 _PIECE = 1 << 16
@@ -156,7 +157,7 @@ def _parse(query: QueryText, request: Request, known: dict[str, str]) -> None:
         return
     missing = sorted(name for name in query.undeclared - request.prefixes.keys() if f"{name}://" not in query.text)
     if not missing:
-        raise RefusedError(f"This is no SPARQL query: {error}.")
+        raise RefusedError(_no_query(error))
     # The parser takes an undeclared prefix for any other mistake, so what else is wrong is asked for without it.
     error = _syntax_error(query, request, {**known, **dict.fromkeys(missing, _ANY_NAMESPACE)})
     names = ", ".join(f"{name}:" for name in missing[:_FEW_NAMES])
@@ -165,9 +166,13 @@ def _parse(query: QueryText, request: Request, known: dict[str, str]) -> None:
     undeclared = f"The {noun} {names} {means} not declared"
     option = f", or --prefix {missing[-1]}=IRI" if missing[-1] else ""
     raise RefusedError(
-        f"This is no SPARQL query: {error}. {undeclared}." if error else f"{undeclared}.",
+        f"{_no_query(error)} {undeclared}." if error else f"{undeclared}.",
         next_step=f"Declare {them} in the query, with PREFIX {missing[-1]}: <IRI>{option}.",
     )
+
+
+def _no_query(error: str) -> str:
+    return f"This is no SPARQL query: {error}{'' if error.endswith('?') else '.'}"
 
 
 def _syntax_error(query: QueryText, request: Request, prefixes: dict[str, str]) -> str:
@@ -182,6 +187,8 @@ def _syntax_error(query: QueryText, request: Request, prefixes: dict[str, str]) 
             query.text, base_iri=request.base or None, prefixes=prefixes, default_graph=cast("Any", object())
         )
     except SyntaxError as error:
+        if mistake := mistake_in_words(query.text):
+            return mistake
         if query.kind == "select" and (mistake := mistake_in_columns(query.body, str(error))):
             return mistake
         return _short(_EXPECTED.sub(_few_expected, " ".join(str(error).split())))

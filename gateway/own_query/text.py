@@ -153,11 +153,17 @@ def read_query(text: str) -> QueryText:
     )
 
 
-def tokens_in_order(text: str) -> Iterator[str]:
+def matches_in_order(text: str) -> Iterator[re.Match[str]]:
     """Yield the tokens of a text one after the other, where `<` begins an IRI if it can."""
     at = 0
     while (found := _TOKEN.match(text, at if (gap := _SKIPPED.match(text, at)) is None else gap.end())) is not None:
         at = found.end()
+        yield found
+
+
+def tokens_in_order(text: str) -> Iterator[str]:
+    """Yield the texts of the tokens of `matches_in_order`."""
+    for found in matches_in_order(text):
         yield found[0]
 
 

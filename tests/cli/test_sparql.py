@@ -164,6 +164,20 @@ COLUMNS = [
 ]
 
 
+OF_TERMS = ": an IRI is <…> or has a prefix, a text has quotation marks.\n"
+WORDS = [
+    ("SELEC", "line 1, column 1: SELEC is no word of SPARQL; did you mean SELECT?\n"),
+    ("SELECT ?x\nWHRE { ?x a x:T }", "line 2, column 1: WHRE is no word of SPARQL; did you mean WHERE?\n"),
+    ("SELECT ?x { ?x a x:T . FILTR(?x = 1) }", "line 1, column 24: FILTR is no word of SPARQL; did you mean FILTER?"),
+    ("SELECT ?x { ?x a x:T } limt 5", "line 1, column 24: limt is no word of SPARQL; did you mean LIMIT, or an IRI"),
+    ("SELECT ?x { ?x A x:T }", "line 1, column 16: A is no word of SPARQL; did you mean a?\n"),
+    ("SELECT ?x { ?x drug 'FILTR' }", f"line 1, column 16: drug is no word of SPARQL{OF_TERMS}"),
+    ("SELECT ?x { ?x x:wher 'WHRE' # LIMT\n", "line 2, column 1: expected"),
+    ("SELECT ?x { ?x a 'x y }", "line 1, column 24: expected"),
+    ("SELECT ?x { ?x a <http://a b> }", "line 1, column"),
+]
+
+
 def test_what_is_no_query_is_refused_with_what_to_do(run: Run, graph: Path, tmp_path: Path) -> None:
     empty, long, no_text = (tmp_path / f"{name}.rq" for name in ("empty", "long", "bytes"))
     empty.touch()
@@ -187,7 +201,7 @@ def test_what_is_no_query_is_refused_with_what_to_do(run: Run, graph: Path, tmp_
         (("SELECT * { ?s a1:p ?o ",), "column 23: expected"),
         (("SELECT * { ?s a1:p ?o ",), ". The prefix a1: is not declared. Declare it"),
         *[((query,), f"This is no SPARQL query: {said}") for query, said in COLUMNS],
-        (("SELEC",), "This is no SPARQL query: line 1, column 6.\n"),
+        *[((query,), f"This is no SPARQL query: {said}") for query, said in WORDS],
         (("SELECT * { ?s ?p <relative> }",), "This is no SPARQL query"),
         (("warfarin",), "This is no SPARQL query"),
         ((VALUES, "-f", "turtle"), "The answer to SELECT is not written as turtle. Formats are csv, tsv, json."),
