@@ -48,6 +48,8 @@ def export(
     if name == "csv" and asks_for_rows(arguments):
         export_rows(options, tool, arguments, path)
         return
+    if path is not None:
+        _check_folder(path)
     content = content_of(name, guard_formulas=options.guard_formulas)
     with ProgressBar(quiet=options.quiet) as bar:
         # Opened outside the event loop, where Ctrl-C ends a long load at once.
@@ -66,6 +68,16 @@ def export(
     if options.quiet:
         return
     _report(subgraph, name, written, has_nodes=path is not None)
+
+
+def _check_folder(path: Path) -> None:
+    """Refuse a file in a folder that is none, before the graph is asked.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    if not path.parent.is_dir():
+        raise ConfigurationError(f"{path} cannot be written: {path.parent} is no folder.", next_step="Make it first.")
 
 
 async def _traversed(
@@ -94,6 +106,8 @@ def export_rows(options: CommonOptions, tool: str, arguments: Mapping[str, Any],
         ConfigurationError: The file cannot be written.
         GatewayError: The graph cannot be opened or asked.
     """
+    if path is not None:
+        _check_folder(path)
     notes, show, cells = RowNotes(), shown(arguments), list[list[Any]]()
     source = GraphSource(options)
     source.profile = for_a_file(source.profile)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.export.conversions import dot, edges_csv, nodes_csv
 from gateway.export.networkx_graph import graphml
 from gateway.export.picture import page, picture
-from gateway.export.subgraph import Subgraph
+from gateway.export.subgraph import Subgraph, needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Format:
         lacks: What of a subgraph it cannot hold, as the end of a sentence; empty where it holds everything.
         is_text: Whether it can be shown at a terminal.
         guarded: Returns a subgraph in it without formulas for a spreadsheet; None where no spreadsheet reads it.
+        libraries: The Python packages that write it and are not always installed.
+        extra: The extra of the gateway that has them.
     """
 
     suffix: str
@@ -30,6 +33,8 @@ class Format:
     lacks: str = ""
     is_text: bool = True
     guarded: Callable[[Subgraph], bytes] | None = None
+    libraries: Sequence[str] = ()
+    extra: str = ""
 
 
 def _rdf(name: str) -> Callable[[Subgraph], bytes]:
@@ -42,6 +47,8 @@ def _rdf(name: str) -> Callable[[Subgraph], bytes]:
 _METADATA = "the metadata of nodes other than types and names, and values behind several predicates"
 _ALL_METADATA = "metadata and values of nodes, and evidence but for what denies an edge or restricts it"
 
+_PICTURES = ("networkx", "matplotlib")
+
 FORMATS: Mapping[str, Format] = {
     "turtle": Format(".ttl", _rdf("turtle"), _METADATA),
     "ntriples": Format(".nt", _rdf("nt"), _METADATA),
@@ -52,11 +59,20 @@ FORMATS: Mapping[str, Format] = {
         "the nodes, unless it is written to a file",
         guarded=lambda subgraph: edges_csv(subgraph, guard_formulas=True).encode(),
     ),
-    "graphml": Format(".graphml", graphml),
-    "dot": Format(".dot", lambda subgraph: dot(subgraph).encode(), _ALL_METADATA),
+    "graphml": Format(".graphml", graphml, libraries=("networkx",), extra="export"),
+    "dot": Format(".dot", lambda subgraph: dot(subgraph).encode(), _ALL_METADATA, libraries=("pydot",), extra="export"),
     "html": Format(".html", page),
-    "svg": Format(".svg", lambda subgraph: picture(subgraph, "svg"), _ALL_METADATA),
-    "png": Format(".png", lambda subgraph: picture(subgraph, "png"), _ALL_METADATA, is_text=False),
+    "svg": Format(
+        ".svg", lambda subgraph: picture(subgraph, "svg"), _ALL_METADATA, libraries=_PICTURES, extra="pictures"
+    ),
+    "png": Format(
+        ".png",
+        lambda subgraph: picture(subgraph, "png"),
+        _ALL_METADATA,
+        is_text=False,
+        libraries=_PICTURES,
+        extra="pictures",
+    ),
 }
 """Formats by name."""
 
@@ -86,13 +102,17 @@ def content_of(name: str, *, guard_formulas: bool = False) -> Callable[[Subgraph
     """Return what writes a format; with `guard_formulas`, without what a spreadsheet would run.
 
     Raises:
-        ConfigurationError: The format has no cells to guard.
+        ConfigurationError: The format has no cells to guard, or needs a library that is not installed.
     """
     wanted = FORMATS[name].guarded if guard_formulas else FORMATS[name].content
     if wanted is None:
         raise ConfigurationError(
             f"{name} has no cells that a spreadsheet would run.", valid="Formulas are guarded in csv, and in columns."
         )
+    with needs(" and ".join(FORMATS[name].libraries), FORMATS[name].extra):
+        for library in FORMATS[name].libraries:
+            if find_spec(library) is None:
+                raise ModuleNotFoundError(name=library)
     return wanted
 
 

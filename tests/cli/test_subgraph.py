@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -312,6 +313,30 @@ def test_all_nodes_and_edges_of_many_pages_are_there_once(run: Run, tmp_path: Pa
     assert sum(f"x:n{number}  Node {number}  " in text for number in range(size)) == size
     assert text.count("1 hop around") == 1
     assert "Next page" not in text
+
+
+NOBODY = "http://127.0.0.1:9/sparql"
+
+
+@pytest.mark.parametrize(
+    ("missing", "name", "extra"),
+    [("networkx", "graphml", "export"), ("pydot", "dot", "export"), ("matplotlib", "svg", "pictures")],
+)
+def test_a_format_whose_library_is_missing_is_refused_before_the_graph_is_asked(
+    run: Run, monkeypatch: pytest.MonkeyPatch, missing: str, name: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    ran = run("bfs", "drug:warfarin", "--format", name, "--endpoint", NOBODY)
+    assert f"{missing} is not installed" in ran.err
+    assert f"bfsql-gateway[{extra}]" in ran.err
+
+
+@pytest.mark.parametrize("argv", [["bfs", "drug:warfarin", "--out"], ["list", "Drug", "--out"]])
+def test_a_file_in_a_folder_that_is_none_is_refused_before_the_graph_is_asked(
+    run: Run, tmp_path: Path, argv: list[str]
+) -> None:
+    ran = run(*argv, tmp_path / "none" / "x.csv", "--endpoint", NOBODY)
+    assert f"x.csv cannot be written: {tmp_path / 'none'} is no folder." in ran.err
 
 
 def test_columns_of_all_pages_are_the_edges_of_the_export(run: Run, tmp_path: Path) -> None:
