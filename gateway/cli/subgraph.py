@@ -73,7 +73,12 @@ def _trees(answer: BfsResult, offset: int, names: _Names) -> list[Sequence[Rende
 
 
 def intersection(
-    answer: IntersectionResult, offset: int, show: TraversalShow = "both", *, tells_paths: bool = False
+    answer: IntersectionResult,
+    offset: int,
+    show: TraversalShow = "both",
+    *,
+    tells_paths: bool = False,
+    are_edges_paths: bool = False,
 ) -> RenderableType:
     """Return a page of an intersection after `offset` nodes, and the edges among its nodes.
 
@@ -82,20 +87,23 @@ def intersection(
         offset: How many nodes are before it.
         show: What stands for a node in rows.
         tells_paths: Whether it says of how many nodes no path is shown.
+        are_edges_paths: Whether every edge to a seed is a path to it, because all edges were followed.
     """
     names = _Names(answer)
     return sections(
         head(answer, offset),
-        *_content(answer, offset, show, names, tells_paths=tells_paths),
+        *_content(answer, offset, show, names, tells_paths=tells_paths, are_edges_paths=are_edges_paths),
         _foot(answer, names, []),
     )
 
 
-def _lists(answer: IntersectionResult, names: _Names, *, tells_paths: bool) -> list[Sequence[RenderableType]]:
+def _lists(
+    answer: IntersectionResult, names: _Names, *, tells_paths: bool, are_edges_paths: bool
+) -> list[Sequence[RenderableType]]:
     edges = names.edges("Edges between these nodes", answer.edges)
     return [
         _table(answer, names),
-        _paths(answer, names, tells_others=tells_paths),
+        _paths(answer, names, _direct_paths(answer) if are_edges_paths else {}, tells_others=tells_paths),
         edges,
         _of_differences(answer, names),
     ]
@@ -118,13 +126,14 @@ def _content(
     names: _Names,
     *,
     tells_paths: bool = False,
+    are_edges_paths: bool = False,
 ) -> list[Sequence[RenderableType]]:
     """Return the nodes and edges of a page: rows where nodes stand in them, else trees or lists."""
     if render.table_of(answer) is not None:
         return _rows(answer, names, show)
     if isinstance(answer, BfsResult):
         return _trees(answer, offset, names)
-    return _lists(answer, names, tells_paths=tells_paths)
+    return _lists(answer, names, tells_paths=tells_paths, are_edges_paths=are_edges_paths)
 
 
 def _rows(answer: Subgraph, names: _Names, show: TraversalShow) -> list[Sequence[RenderableType]]:
@@ -141,28 +150,48 @@ def _table(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
     return [IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else []
 
 
-def _paths(answer: IntersectionResult, names: _Names, *, tells_others: bool) -> list[RenderableType]:
+def _paths(
+    answer: IntersectionResult, names: _Names, direct: Mapping[tuple[str, str], list[str]], *, tells_others: bool
+) -> list[RenderableType]:
     """Return the paths between each node and the seeds: one from the first seed to the second, or one to each.
 
-    The shortest come first, and those by the same predicates stand together.
+    A seed has those to the seeds behind it. An answer leaves paths of one edge to its edges, unless paths are asked
+    for: these are `direct`. The shortest come first, and those by the same predicates stand together.
     """
     found: list[tuple[tuple[bool, int, Sequence[str]], Text]] = []
-    between = [node for node in answer.nodes if node.id not in answer.seeds]
-    for node in between:
-        paths = [*node.via] if node.via else []
-        if len(paths) == 2:  # noqa: PLR2004 - one line from end to end
+    without = 0
+    for node in answer.nodes:
+        is_seed = node.id in answer.seeds
+        by_seed = {path[-1]: path for path in node.via or () if path[1:]}
+        sought = answer.seeds[answer.seeds.index(node.id) + 1 :] if is_seed else answer.seeds
+        known = [by_seed.get(seed) or direct.get((node.id, seed)) for seed in sought]
+        paths = [path for path in known if path]
+        without += not is_seed and len(paths) < len(sought)
+        if len(paths) == 2 and not is_seed:  # noqa: PLR2004 - one line from end to end
             paths = [[*_turned(paths[0]), *paths[1][1:]]]
         steps = [step.removeprefix("^") for path in paths for step in path[1::2]]
         # Behind those that say how nodes hang together.
         order = (any(map(says_difference, steps)), max(map(len, paths), default=0), steps)
-        found += [(order, _path(path, node.id, names)) for path in paths]
+        found += [(order, _path(path, "" if is_seed else node.id, names)) for path in paths]
     found.sort(key=itemgetter(0))
     lines: list[RenderableType] = [Hanging(text) for _, text in found]
-    without = sum(1 for node in between if not node.via)
     if without and tells_others:
-        of_some = f"of {counted(without, 'node')} " if lines else ""
-        lines.append(Text(f"Paths to the seeds {of_some}are not shown: --via shows all."))
+        unshown = f"Of {counted(without, 'node')} not all paths to the seeds" if lines else "Paths to the seeds"
+        lines.append(Text(f"{unshown} are {'' if lines else 'not '}shown: --via shows all."))
     return [*([Text("Paths to the seeds", style=STRONG)] if found else []), *lines]
+
+
+def _direct_paths(answer: IntersectionResult) -> dict[tuple[str, str], list[str]]:
+    """Return the paths of one edge to seeds by their ends, of several edges the first by its predicate."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for edge in sorted(answer.edges, key=lambda edge: edge.predicate):
+        for start, step, end in (
+            (edge.subject, edge.predicate, edge.object),
+            (edge.object, f"^{edge.predicate}", edge.subject),
+        ):
+            if end in answer.seeds:
+                found.setdefault((start, end), [start, step, end])
+    return found
 
 
 def says_difference(predicate: str) -> bool:

@@ -303,8 +303,13 @@ def rendered(
             return subgraph.bfs(answer, arguments.get("offset") or 0, shown(arguments))
         case IntersectionResult():
             tells_paths = arguments.get("via") is not False
+            is_steered = bool(arguments.get("only_predicates")) or arguments.get("direction") not in {None, "both"}
             return subgraph.intersection(
-                answer, arguments.get("offset") or 0, shown(arguments), tells_paths=tells_paths
+                answer,
+                arguments.get("offset") or 0,
+                shown(arguments),
+                tells_paths=tells_paths,
+                are_edges_paths=tells_paths and not is_steered,
             )
         case Entity():
             return render.entity(answer, edges_said)

@@ -253,7 +253,31 @@ def test_the_shortest_paths_come_first_and_those_that_are_not_shown_are_told(run
     lengths = [len(re.findall("[←→]", path)) for path in whole]
     assert lengths == sorted(lengths)
     assert len(set(lengths)) > 1
-    assert "Paths to the seeds of 4 nodes are not shown: --via shows all.\n" in run(*asked).out
+    some = run(*asked, "--direction", "out").out
+    assert "Paths to the seeds" in some
+    assert "Of 8 nodes not all paths to the seeds are shown: --via shows all.\n" in some
+
+
+def test_paths_of_one_edge_are_shown_where_all_edges_were_followed(run: Run) -> None:
+    asked = ("intersect", "drug:warfarin", "drug:fluconazole")
+    paths = [
+        "  drug:warfarin INTERACTS_WITH → drug:fluconazole",
+        "  drug:warfarin ← METABOLIZES protein:CYP2C9 (cytochrome P450 2C9) ← INHIBITS drug:fluconazole",
+    ]
+    for more in ((), ("--via",)):
+        out = run(*asked, *more).out
+        assert lines(out.partition("Paths to the seeds\n")[2].partition("\n\n")[0]) == paths
+        assert "not shown" not in out
+    assert "Paths to the seeds" not in run(*asked, "--no-via").out
+
+
+def test_seeds_that_are_direct_neighbours_have_their_path_once(run: Run) -> None:
+    out = run("intersect", "drug:warfarin", "drug:fluconazole", "drug:aspirin", "-k", "2").out
+    paths = lines(out.partition("Paths to the seeds\n")[2].partition("\n\n")[0])
+    assert paths.count("  drug:warfarin INTERACTS_WITH → drug:fluconazole") == 1
+    assert paths.count("  drug:warfarin INTERACTS_WITH → drug:aspirin") == 1
+    of_seeds = [path for path in paths if path.startswith(("  drug:fluconazole", "  drug:aspirin"))]
+    assert not [path for path in of_seeds if path.endswith("drug:warfarin")]
 
 
 def test_edges_of_one_predicate_stand_together_and_the_rare_ones_first(run: Run) -> None:
