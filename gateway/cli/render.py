@@ -93,7 +93,9 @@ def _values(answer: SchemaResult) -> list[RenderableType]:
     ]
     more = (answer.values_total or 0) - len(rows)
     return [
-        IdTable([("Value", ID), ("Nodes", ""), ("Kind", TYPE), ("Range or examples", "")], rows, numeric={1}),
+        IdTable(
+            [("Value", ID), ("Nodes", ""), ("Kind", TYPE), ("Range or examples", "")], rows, numeric={1}, is_titled=True
+        ),
         *([Text(f"… {counted(more, 'more predicate')} of values")] if more > 0 else []),
     ]
 
@@ -109,7 +111,7 @@ def _shape(type_id: str, shape: TypeShape, labels: Mapping[str, str]) -> list[Re
     return [
         title,
         *([Text(f"with instances of {line(shape.subclasses)}")] if shape.subclasses else []),
-        *([IdTable(columns, rows, numeric={1})] if rows else []),
+        *([IdTable(columns, rows, numeric={1}, is_titled=True)] if rows else []),
         *([Text(f"… {counted(more, 'more predicate')}")] if more > 0 else []),
     ]
 

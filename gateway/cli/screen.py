@@ -348,8 +348,25 @@ class IdTable:
             cells = [
                 Text(f"{title}{text}", style) for text, (title, style) in zip(others, columns[1:], strict=True) if text
             ]
+            if self.is_titled:
+                yield from _packed(cells, options.max_width - 2)
+                continue
             for row in _wrapped(Text("  ").join(cells), options.max_width - 2):
                 yield _line("  ").append_text(row)
+
+
+def _packed(cells: Sequence[Text], width: int) -> Iterator[Text]:
+    """Return lines with as many cells beside each other as fit; one that is longer than a line has lines of its own."""
+    packed: list[Text] = []
+    for cell in cells:
+        if packed and packed[-1].cell_len + 2 + cell.cell_len <= width:
+            packed[-1] = Text("  ").join([packed[-1], cell])
+        else:
+            packed.append(cell)
+    for row in packed:
+        is_long = row.cell_len > width
+        for place, piece in enumerate(_wrapped(row, width - 2 if is_long else width)):
+            yield _line(" " * (_HANGING if place else 2)).append_text(piece)
 
 
 @dataclass(frozen=True, slots=True)

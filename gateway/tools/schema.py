@@ -351,7 +351,9 @@ class SchemaDescriber:
             basis=schema.basis,
             prefixes=self._listed_prefixes([*ids, *(shorten(one.iri) for one in with_values)], is_whole=is_whole),
             version=schema.version,
-            next_steps=self._next_steps(view, nameless, has_all=not left_out) if fit is None else TERMS_FOUND,
+            next_steps=self._next_steps(view, nameless, labels_of, has_all=not left_out)
+            if fit is None
+            else TERMS_FOUND,
             values=None if values is None else [writer.value_predicate(one, values.found) for one in with_values],
             values_total=0 if values is None else len(values.found.shown),
             warnings=warnings,
@@ -392,15 +394,17 @@ class SchemaDescriber:
         is_in_part = isinstance(self._profile.files, PartlyRead)
         return text.replace(f"A large {kind}", f"An {kind} that was read in part", 1) if is_in_part else text
 
-    def _next_steps(self, view: SchemaView, nameless: NamelessNodes | None, *, has_all: bool) -> str:
+    def _next_steps(
+        self, view: SchemaView, nameless: NamelessNodes | None, labels: Mapping[Iri, str], *, has_all: bool
+    ) -> str:
         """Return the advice for this graph: the operator's own words first."""
         schema, world = view.schema, OPEN_WORLD
         if view.comprehensive:
             world = CLOSED_WORLD if has_all else CLOSED_WORLD_IN_PART
         own = self._profile.next_steps
         names = (self._about_names(schema), messages.about_nameless_nodes(nameless))
-        parts = (own, world, *names, self._about_evidence(schema), self._about_floods(schema))
-        return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)
+        parts = (own, world, *names, self._about_evidence(schema), self._about_floods(schema, labels))
+        return " ".join(part for part in (*parts, self._about_hubs(schema, labels)) if part)
 
     def _about_imports(self, missing: Sequence[Iri] | Unread) -> list[str]:
         if isinstance(missing, Unread):
@@ -419,23 +423,23 @@ class SchemaDescriber:
         listed = ", ".join(map(self._id, schema.annotations[:_MOST_ANNOTATIONS]))
         return evidence_of_edges(listed, len(schema.annotations) - _MOST_ANNOTATIONS) if listed else ""
 
-    def _about_floods(self, schema: Schema) -> str:
+    def _about_floods(self, schema: Schema, labels: Mapping[Iri, str]) -> str:
         """Say which type most nodes have, where that is known, since it fills every answer."""
         total = sum(term.count or 0 for term in schema.types)
         if not schema.exact or len(schema.types) < 3 or not total:  # noqa: PLR2004 - of two types, neither floods
             return ""
         first = schema.types[0]
         share = (first.count or 0) / total
-        return "" if share < _FLOODS else flooding_type(round(100 * share), self._shown(first.iri, schema))
+        return "" if share < _FLOODS else flooding_type(round(100 * share), self._shown(first.iri, schema, labels))
 
-    def _about_hubs(self, schema: Schema) -> str:
-        named = ", ".join(self._shown(iri, schema) for iri in schema.hubs[:_MOST_NAMED])
+    def _about_hubs(self, schema: Schema, labels: Mapping[Iri, str]) -> str:
+        named = ", ".join(self._shown(iri, schema, labels) for iri in schema.hubs[:_MOST_NAMED])
         return hub_types(named, self._profile.hubs.max_degree) if named else ""
 
-    def _shown(self, iri: Iri, schema: Schema) -> str:
+    def _shown(self, iri: Iri, schema: Schema, labels: Mapping[Iri, str]) -> str:
         """Return the ID of a type, with its label, quoted and bounded, where the ID does not say it."""
         short = self._id(iri)
-        label = next((term.label for term in schema.types if term.iri == iri), "")
+        label = labels.get(iri) or next((term.label for term in schema.types if term.iri == iri), "")
         return f"{short} (label: {quoted(label)})" if label and fold(local_name(iri)) != fold(label) else short
 
     def _id(self, iri: Iri) -> str:

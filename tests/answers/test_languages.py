@@ -209,6 +209,13 @@ async def test_labels_of_a_schema_are_in_the_language_of_the_call() -> None:
         assert {"x:T": "Ding", "x:p": "Teil"}.items() <= (found.labels or {}).items()
 
 
+async def test_advice_of_a_schema_names_a_type_in_the_language_of_the_call() -> None:
+    graph = 'x:a a x:T . x:b a x:T . x:c a x:T . x:d a x:U . x:e a x:V . x:T rdfs:label "thing"@en , "Ding"@de .'
+    async with over(graph, Profile(size=ROOM, names=NameSettings(on_stubs=True))) as gateway:
+        assert "x:T (label: 'Ding')" in (await gateway.describe_schema(language="de")).next_steps
+        assert "x:T (label: 'thing')" in (await gateway.describe_schema()).next_steps
+
+
 OPAQUE = """
 x:a a x:T ; x:P1 "apple" . x:b a x:T ; x:P1 "pear" .
 x:P1 rdfs:label "said"@en , "sagt"@de . x:T rdfs:label "thing"@en , "Ding"@de .

@@ -297,6 +297,22 @@ def shown(part: RenderableType) -> str:
     return captured.get()
 
 
+def test_cells_of_a_row_that_fits_no_table_stand_beside_each_other_where_they_fit() -> None:
+    long = "a text of many words that goes on and on until it is longer than the line"
+    table = IdTable(
+        [("ID", ID), ("One", ""), ("Two", ""), ("Three", ""), ("Four", "")],
+        [("x:" + "i" * 60, "1", "2", long, "4")],
+        is_titled=True,
+    )
+    assert shown(table).splitlines() == [
+        "x:" + "i" * 60,
+        "  One: 1  Two: 2",
+        "  Three: a text of many words that goes on and on until it is longer than the",
+        "    line",
+        "  Four: 4",
+    ]
+
+
 def rows(out: str) -> list[list[str]]:
     return [line.split() for line in out.splitlines()]
 
