@@ -573,7 +573,8 @@ def print_profiles(options: CommonOptions) -> None:
         "Tried: whether those who wrote the profile tried it there. Where not, it says what was read, and "
         "bfsql-gateway check --profile NAME finds out what holds."
     )
-    Screen().show(sections([IdTable(_COLUMNS, rows)], [Text(note), Text(f"Without an endpoint: {others}.")]))
+    table = IdTable(_COLUMNS, rows, is_titled=True)
+    Screen().show(sections([table], [Text(note), Text(f"Without an endpoint: {others}.")]))
 
 
 def _as_json(name: str, profile: Profile) -> dict[str, Any]:

@@ -342,7 +342,11 @@ class IdTable:
         return table
 
     def _stacked(self, options: ConsoleOptions) -> Iterator[Text]:
-        columns = [(f"{title}: " if self.is_titled else "", style) for title, style in self.columns]
+        # A number alone says nothing.
+        columns = [
+            (f"{title}: " if self.is_titled or place in self.numeric else "", style)
+            for place, (title, style) in enumerate(self.columns)
+        ]
         for first, *others in self.rows:
             yield _line(first, columns[0][1])
             cells = [

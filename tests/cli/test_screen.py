@@ -311,6 +311,8 @@ def test_cells_of_a_row_that_fits_no_table_stand_beside_each_other_where_they_fi
         "    line",
         "  Four: 4",
     ]
+    untitled = IdTable([("ID", ID), ("Name", ""), ("Edges", "")], [("x:" + "i" * 79, "a", "3")], numeric={2})
+    assert shown(untitled).splitlines()[1:] == ["  a  Edges: 3"]
 
 
 def rows(out: str) -> list[list[str]]:
