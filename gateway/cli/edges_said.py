@@ -53,7 +53,9 @@ async def how_edges_are_said(gateway: Gateway, answer: Answer | CompactAnswer) -
     described: Sequence[Entity | FullNode] = ()
     if isinstance(answer, Entity | EntitiesResult):
         described = [answer] if isinstance(answer, Entity) else answer.result
-    terms = [one.id for one in described if one.edges and _is_term(one, gateway)]
+    # A type need not be an IRI: nodes without one are untyped.
+    kinds = frozenset(map(gateway.prefixes.shorten, SCHEMA_TERM_CLASSES))
+    terms = [one.id for one in described if one.edges and not kinds.isdisjoint(_types(one))]
     ways: dict[tuple[str, str, str], str] = {}
     for start in range(0, len(terms), MAX_SEEDS):
         seeds = terms[start : start + MAX_SEEDS]
@@ -68,9 +70,8 @@ async def how_edges_are_said(gateway: Gateway, answer: Answer | CompactAnswer) -
     return EdgesSaid(ways, frozenset(terms))
 
 
-def _is_term(described: Entity | FullNode, gateway: Gateway) -> bool:
-    types = [described.entity_type, *map(str, described.metadata.get("types") or ())]
-    return not SCHEMA_TERM_CLASSES.isdisjoint(map(gateway.prefixes.expand, types))
+def _types(described: Entity | FullNode) -> list[str]:
+    return [described.entity_type, *map(str, described.metadata.get("types") or ())]
 
 
 def _id(neighbor: str) -> str:

@@ -67,6 +67,13 @@ def test_no_neighbourhood_is_read_for_what_is_no_term_of_a_vocabulary(run: Run, 
     assert run("describe", "x:Rich", "--text", "--explain", "--graph", pizzas).out.count("Asked") == 2
 
 
+def test_a_node_without_a_type_is_described_as_ever(run: Run, tmp_path: Path) -> None:
+    graph = tmp_path / "g.ttl"
+    graph.write_text("@prefix x: <http://example.org/> . x:a x:p x:b .")
+    ran = run("describe", "x:a", "--text", "--graph", graph)
+    assert (ran.status, edges(ran.out)) == (0, {"x:p: 1 (x:b)"})
+
+
 def test_where_it_was_not_read_how_edges_are_said_the_text_says_so() -> None:
     answer = Entity.model_validate(
         {"id": "x:C", "entity_type": "owl:Class", "complete": True, "edges": {"x:p": [3, "x:D d", "x:E"]}}
