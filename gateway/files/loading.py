@@ -60,12 +60,14 @@ def graph_files(given: Iterable[str | Path]) -> GraphFiles:
     format. Hidden files and folders are left out, and so is what is no file, such as a pipe.
 
     Raises:
-        ConfigurationError: A folder or pattern has no such file, or too many, or a URL or an empty path is given.
+        ConfigurationError: A folder or pattern has no such file, or too many, or one is empty, a URL or no path.
     """
     files: list[tuple[Path, str]] = []
     for entry in given:
+        if not isinstance(entry, str | Path):
+            raise no_path(entry)
         text = path_text(entry)
-        if not text.strip() or (isinstance(entry, Path) and entry == Path()):
+        if not text.strip():
             raise _empty_path()
         if _URL.match(text):
             raise _url_given(text)
@@ -86,12 +88,19 @@ def graph_files(given: Iterable[str | Path]) -> GraphFiles:
     return GraphFiles(files)
 
 
+def no_path(given: object) -> ConfigurationError:
+    """Return the error of a graph that a program gives as something that is none."""
+    return ConfigurationError(
+        f"A {type(given).__name__} is no path of a graph file.",
+        valid="A graph is a path, a list of paths, or an rdflib Graph.",
+    )
+
+
 def _empty_path() -> ConfigurationError:
-    # Path("") and Path(".") are equal.
     return ConfigurationError(
         "The path of a graph is empty.",
         valid="A graph is a file, a folder or a pattern.",
-        next_step='Give its path; for all graph files of the current folder, write "." as a text, or Path.cwd().',
+        next_step='Give its path; for all graph files of the current folder, write ".".',
     )
 
 

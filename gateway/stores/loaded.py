@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,7 +19,7 @@ from gateway.cache.store import CachedStore
 from gateway.errors import ConfigurationError, DeadlinePassed, counted
 from gateway.files.cached_graph import FileCache, open_cached
 from gateway.files.graph_files import FileChanges, GraphFiles
-from gateway.files.loading import LoadedGraph, graph_files, load_files, refuse_stdin
+from gateway.files.loading import LoadedGraph, graph_files, load_files, no_path, refuse_stdin
 from gateway.files.parser_process import Progress
 from gateway.files.store_files import GRAPH
 from gateway.files.stored_graph import folder_of, open_stored
@@ -240,7 +240,12 @@ def _loaded_under(
 def _paths(files: str | Path | Sequence[str | Path]) -> GraphFiles:
     if isinstance(files, GraphFiles):
         return files
-    return graph_files([files] if isinstance(files, str | Path) else files)
+    if isinstance(files, str | Path):
+        return graph_files([files])
+    given: object = files
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise no_path(given)
+    return graph_files(given)
 
 
 def _is_rdflib(source: Source | None) -> TypeIs[rdflib.Graph]:

@@ -86,9 +86,27 @@ def test_opening_with_a_wrong_argument_says_so_too() -> None:
             call()
 
 
-@pytest.mark.parametrize("given", ["", " ", Path(), ["", "a.ttl"], [], ()])
+@pytest.mark.parametrize("given", ["", " ", ["", "a.ttl"], [], ()])
 def test_an_empty_path_opens_no_graph(given: Any) -> None:
     with pytest.raises(ConfigurationError, match=r"empty.*Give"):
+        open_gateway(given)
+
+
+def test_the_current_folder_as_a_path_opens_its_graph_files_as_the_text_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match=r"^\.: no file there has the suffix of an RDF format"):
+        open_gateway(Path())
+    (tmp_path / "a.nt").write_text("<http://x.example/a> <http://x.example/p> <http://x.example/b> .")
+    for given in (Path(), ".", tmp_path, str(tmp_path)):
+        with open_gateway(given) as graph:
+            assert graph.bfs_query(["http://x.example/a"], 1).node_count == 2
+
+
+@pytest.mark.parametrize("given", [3, b"a.ttl", [3], [None]])
+def test_what_is_neither_a_path_nor_a_graph_says_what_a_graph_is(given: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"is no path.*rdflib"):
         open_gateway(given)
 
 
