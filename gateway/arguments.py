@@ -120,6 +120,12 @@ def _tag(value: object) -> object:
     return tag
 
 
+def language_of(given: Mapping[str, Any]) -> str:
+    """Return the language in which arguments, which are valid, ask for names; empty for those of the profile."""
+    tag = _tag(given.get("language") or None)
+    return "" if tag in {None, EVERY_LANGUAGE} else str(tag)
+
+
 Language = Annotated[str | None, BeforeValidator(_tag), WithJsonSchema({"type": "string"})]
 Direction = Literal["both", "out", "in"]
 Show = Literal["both", "id", "name"]

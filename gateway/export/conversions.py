@@ -15,6 +15,7 @@ from typing import Literal as Literal_
 from gateway.errors import counted
 from gateway.escaping import json_text, visible, without_formula
 from gateway.export.subgraph import Subgraph, how_said, needs
+from gateway.terms.local_names import local_part, readable
 from gateway.terms.name_predicates import USUAL_NAMES
 
 if TYPE_CHECKING:
@@ -68,10 +69,20 @@ def edge_rows(subgraph: Subgraph) -> Iterator[Row]:
     for edge in subgraph.edges:
         yield {
             **_end("subject", edge.subject, names.get(edge.subject, ""), subgraph),
-            **_end("predicate", edge.predicate, subgraph.labels.get(edge.predicate, ""), subgraph),
+            **_end("predicate", edge.predicate, predicate_name(edge.predicate, subgraph), subgraph),
             **_end("object", edge.object, names.get(edge.object, ""), subgraph),
             "evidence": None if edge.evidence is None else dict(edge.evidence),
         }
+
+
+def predicate_name(name_id: str, subgraph: Subgraph) -> str:
+    """Return the name of a predicate as the graph has it, or else its local name if that reads as one, or nothing."""
+    if name_id in subgraph.labels:
+        return subgraph.labels[name_id]
+    iri = subgraph.iris[name_id]
+    # What the gateway made itself, such as a walk, has no IRI.
+    local = "" if iri == name_id else local_part(iri)
+    return local if readable(local) else ""
 
 
 MOST_COLUMNS = 200
@@ -291,11 +302,12 @@ def dot(subgraph: Subgraph) -> str:
     for row in edge_rows(subgraph):
         said = how_said(row["evidence"])
         style = "dashed" if said.startswith("DENIED") else "solid"
+        named = subgraph.labels.get(row["predicate"], row["predicate"])
         graph.add_edge(
             pydot.Edge(
                 pydot.make_quoted(row["subject"]),
                 pydot.make_quoted(row["object"]),
-                label=pydot.make_quoted(_label(f"{row['predicate_name'] or row['predicate']} {said}".strip())),
+                label=pydot.make_quoted(_label(f"{named} {said}".strip())),
                 tooltip=pydot.make_quoted(_label(row["predicate_iri"])),
                 style=style,
             )

@@ -7,7 +7,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gateway.export.conversions import by_title, edge_rows, evidence_titles, metadata_titles, node_rows, plain
+from gateway.export.conversions import (
+    by_title,
+    edge_rows,
+    evidence_titles,
+    metadata_titles,
+    node_rows,
+    plain,
+    predicate_name,
+)
 from gateway.export.subgraph import Subgraph, SubgraphNode, needs
 
 if TYPE_CHECKING:
@@ -71,7 +79,7 @@ def _add_paths(graph: nx.MultiDiGraph[str], subgraph: Subgraph) -> None:
         if not graph.has_edge(*ends):
             graph.add_edge(ends[0], ends[1], key=ends[2])
             graph.edges[ends].update(
-                predicate_name=subgraph.labels.get(predicate, ""),
+                predicate_name=predicate_name(predicate, subgraph),
                 predicate_iri=subgraph.iris[predicate],
                 evidence=None,
                 on_the_way=True,

@@ -80,7 +80,8 @@ class Subgraph:
         iris: The IRI of each ID of a node, type or predicate; that of a blank node, and of the type of one that has
             none (`(ex:p)`), is itself.
         prefixes: Namespaces by prefix, those that the IDs use.
-        labels: Names of types, predicates and values of evidence by ID, where the graph has opaque IDs.
+        labels: Names by ID that the graph has: of predicates, and where it has opaque IDs of types and values of
+            evidence too.
         tool: The tool that was called.
         arguments: The arguments of the call.
         columns: What the values of nodes are, in the order asked for; empty where none were asked for.

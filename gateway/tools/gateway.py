@@ -114,7 +114,9 @@ class Gateway:
         self._answerer = Answerer(
             profile, prefixes, self._schema_cache, clock, on_record, changes.note, namespaces, terms
         )
-        self._subgraphs = WholeSubgraphs(self._traversed, prefixes, self._may_have_expressions, self._steps)
+        self._subgraphs = WholeSubgraphs(
+            self._traversed, prefixes, self._may_have_expressions, self._steps, self._predicates
+        )
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
         imports = ImportReader(store)
         self._schema_describer = SchemaDescriber(store, profile, prefixes, self._schema_cache, shapes, imports, terms)
@@ -575,6 +577,11 @@ class Gateway:
         view = await self._schema_cache.view(call)
         found = await self._store.nodes(ids, call, names=True)
         return {iri: (facts, view.chooser.all_of(facts)) for iri, facts in found.items()}
+
+    async def _predicates(self, iris: Sequence[Iri], language: str) -> Mapping[Iri, NodeFacts]:
+        call = self._answerer.own_call("whole")
+        with call.in_language(language):
+            return await self._store.predicates(iris, call)
 
     async def _traversed(self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape) -> Traversed:
         answer: Traversed = await self._answerer.answer(self._whole[tool], arguments, progress, shape=shape)

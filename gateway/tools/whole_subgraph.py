@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, repeat
 from typing import Any
@@ -11,7 +11,7 @@ from gateway.answers.models import BfsResult, IntersectionResult, Node
 from gateway.answers.page import SubgraphPage
 from gateway.answers.reference import REFERENCE, rows_and_nodes
 from gateway.answers.shape import Shape
-from gateway.arguments import BfsQuery, IntersectSubgraphs, no_such_tool
+from gateway.arguments import BfsQuery, IntersectSubgraphs, language_of, no_such_tool
 from gateway.errors import EndpointFault, Fault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.graph.call import Progress
@@ -29,6 +29,9 @@ Ask = Callable[[str, Mapping[str, Any], Progress, Shape], Awaitable[Traversed]]
 
 ReadSteps = Callable[[Sequence[Iri]], Awaitable[Mapping[Iri, tuple[NodeFacts, Sequence[Iri]]]]]
 """Reads what is known of nodes by IRI, and their types, the one that is shown first."""
+
+ReadPredicates = Callable[[Sequence[Iri], str], Awaitable[Mapping[Iri, NodeFacts]]]
+"""Reads the names of predicates by IRI, in a language; empty for those of the profile."""
 
 _NAMED_REFERENCE = replace(REFERENCE, names_stubs=True)
 """The reference shape with the name of every node, for people and programs that read a whole subgraph."""
@@ -90,6 +93,7 @@ class WholeSubgraphs:
         prefixes: The prefixes of IDs.
         may_have_expressions: Returns whether edges may be those of class expressions, which state no triple.
         read_steps: Reads the names and types of nodes.
+        read_predicates: Reads the names of predicates.
     """
 
     def __init__(
@@ -98,8 +102,10 @@ class WholeSubgraphs:
         prefixes: PrefixMap,
         may_have_expressions: Callable[[], Awaitable[bool]],
         read_steps: ReadSteps,
+        read_predicates: ReadPredicates,
     ) -> None:
         self._read_steps = read_steps
+        self._read_predicates = read_predicates
         self._ask = ask
         self._prefixes = prefixes
         self._may_have_expressions = may_have_expressions
@@ -116,15 +122,32 @@ class WholeSubgraphs:
         with self._prefixes.one_answer():
             if not asks_for_rows(arguments):
                 pages = self.pages(tool, arguments, progress)
-                return await self._with_steps(await subgraph_of(pages, self._prefixes, tool, arguments))
+                return await self._with_names(await subgraph_of(pages, self._prefixes, tool, arguments))
             _check_arguments(arguments)
             if given := [name for name in _OF_GROUPS if arguments.get(name)]:
                 raise groups_of_subgraph(given)
             all_pages = self.pages(tool, _without_rows(arguments), progress)
-            subgraph = await self._with_steps(await subgraph_of(all_pages, self._prefixes, tool, arguments))
+            subgraph = await self._with_names(await subgraph_of(all_pages, self._prefixes, tool, arguments))
             stated = _Stated(self._prefixes)
             subgraph = await with_rows(subgraph, self.pages(tool, only_rows(arguments), progress, stated.shape))
             return stated.added_to(subgraph, with_nodes=not await self._may_have_expressions())
+
+    async def _with_names(self, subgraph: Subgraph) -> Subgraph:
+        """Return a subgraph with the names of its predicates, and what is known of what is only on its paths."""
+        subgraph = await self._with_steps(subgraph)
+        shown = {*(edge.predicate for edge in subgraph.edges), *followed_by(subgraph.nodes)}
+        shown.difference_update(subgraph.labels, subgraph.walks)
+        ids = {iri: name_id for name_id in shown if not is_own(iri := self._prefixes.expand(name_id))}
+        if not ids:
+            return subgraph
+        try:
+            found = await self._read_predicates(sorted(ids), language_of(subgraph.arguments))
+        except Fault as fault:
+            return replace(subgraph, notes=[*subgraph.notes, predicates_unread(len(ids), fault)])
+        labels = {**subgraph.labels, **{ids[iri]: facts.name for iri, facts in found.items() if facts.name}}
+        failed = sum(not facts.mark.whole for facts in found.values())
+        notes = [*subgraph.notes, predicates_unread(failed)] if failed else subgraph.notes
+        return replace(subgraph, labels=labels, notes=notes)
 
     async def _with_steps(self, subgraph: Subgraph) -> Subgraph:
         """Return a subgraph with the types and names of what is on its paths and none of its nodes."""
@@ -256,7 +279,7 @@ async def subgraph_of(
         missing |= dict.fromkeys(page.missing_seeds or ())
         seeds, is_complete = tuple(page.seeds), is_complete and page.complete
     paths = [path for node in nodes for path in node.via]
-    followed = {step.removeprefix("^") for path in paths for step in path[1::2]}
+    followed = followed_by(nodes)
     predicates = {name_id: _predicate(name_id, prefixes) for name_id in {*followed, *(one.predicate for one in edges)}}
     terms = {part for edge in edges for part in (edge.subject, edge.predicate, edge.object)}
     terms |= {name_id for node in nodes for name_id in (node.id, *node.types)}
@@ -281,6 +304,11 @@ async def subgraph_of(
         walks=walks,
         missing_seeds=tuple(missing),
     )
+
+
+def followed_by(nodes: Iterable[SubgraphNode]) -> set[str]:
+    """Return the IDs of predicates that paths of some nodes follow."""
+    return {step.removeprefix("^") for node in nodes for path in node.via for step in path[1::2]}
 
 
 def _predicate(name_id: str, prefixes: PrefixMap) -> str:
@@ -379,6 +407,12 @@ def steps_unread(count: int, fault: Fault | None = None) -> str:
     """Return a note about nodes on paths whose types and names could not be read."""
     why = f": {fault}" if fault is not None else "."
     return f"The types and names of {counted(count, 'node')} on paths could not be read{why}"
+
+
+def predicates_unread(count: int, fault: Fault | None = None) -> str:
+    """Return a note about predicates whose names could not be read."""
+    why = f": {fault}" if fault is not None else "."
+    return f"The names of {counted(count, 'predicate')} could not be read{why}"
 
 
 def walks_are_no_triples(walks: Sequence[str]) -> str:
