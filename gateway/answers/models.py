@@ -16,9 +16,11 @@ from gateway.graph.values import SchemaMethod
 from gateway.traversal.gaps import Cause
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
-    from gateway.export.conversions import ArrowTable
+    from gateway.export.conversions import ArrowTable, Kind
 
 Match = Literal[
     "label", "alias", "code", "prefix", "all words", "part", "id", "some words", "similar", "type", "meaning"
@@ -54,10 +56,18 @@ class Result(Answer):
     """The base of what the tools answer: a line where it is printed, and a picture and tables in a notebook."""
 
     _show: str = PrivateAttr("both")
+    _kinds: Mapping[str, Kind] = PrivateAttr(default_factory=dict)
 
     def set_show(self, show: str) -> None:
         """Note what stands for an entity in its rows, which no field says: both ID and name, or one of them."""
         self._show = show
+
+    def set_kinds(self, known: Mapping[str, Kind]) -> Mapping[str, Kind]:
+        """Note which types the columns of its table have on other pages, and return these and those of its own."""
+        from gateway.export.conversions import kinds_of  # noqa: PLC0415 - few need it
+
+        self._kinds = known = {**known, **kinds_of(self._table(), known)}
+        return known
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return its rows, groups, hits or nodes as a table, with the ID, the name and a typed column for each value.
@@ -67,20 +77,24 @@ class Result(Answer):
         """
         from gateway.export.conversions import frame_of  # noqa: PLC0415 - few need it
 
-        return frame_of(self._columns())
+        return frame_of(self._columns(), self._kinds)
 
     def to_arrow(self) -> ArrowTable:
         """Return the table of `to_dataframe` for polars, DuckDB and pyarrow, which ask for nanoarrow."""
         from gateway.export.conversions import ArrowTable  # noqa: PLC0415 - few need it
 
-        return ArrowTable(self._columns())
+        return ArrowTable(self._columns(), self._kinds)
 
     def _columns(self) -> dict[str, list[Any]]:
-        from gateway.export.answer_table import answer_columns, warn_of_cuts  # noqa: PLC0415 - few need it
+        from gateway.export.answer_table import warn_of_cuts  # noqa: PLC0415 - few need it
 
-        written = self.as_json()
-        warn_of_cuts(written)
-        return answer_columns(written, self._show)
+        warn_of_cuts(self.as_json())
+        return self._table()
+
+    def _table(self) -> dict[str, list[Any]]:
+        from gateway.export.answer_table import answer_columns  # noqa: PLC0415 - few need it
+
+        return answer_columns(self.as_json(), self._show)
 
     def __repr__(self) -> str:
         return line_of(type(self).__name__, self.as_json())

@@ -7,7 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from typing import Literal as Literal_
@@ -20,6 +20,11 @@ from gateway.terms.name_predicates import USUAL_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Kind = Literal_["Int64", "Float64", "boolean", "object", "date", "time", "time in UTC"]
+"""The type of a column: that of pandas, or what is written in texts."""
+
+_NO_KINDS: Mapping[str, Kind] = {}
 
 NODE_COLUMNS = ("id", "iri", "type", "types", "name", "distance", "metadata")
 EDGE_COLUMNS = (
@@ -154,19 +159,25 @@ def columns_of(mappings: Sequence[Mapping[str, Any]], titles: Mapping[str, str])
     return {title: [mapping.get(key) for mapping in mappings] for key, title in titles.items()}
 
 
-def _with_columns(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def _with_columns(
+    table: pd.DataFrame, columns: Mapping[str, Sequence[Any]], known: Mapping[str, Kind] = _NO_KINDS
+) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - an extra
 
     series = {}
     for title, values in columns.items():
-        kind, typed = typed_column(title, values)
+        kind, typed = typed_column(title, values, known.get(title))
         series[title] = pd.Series(typed, dtype=_PANDAS.get(kind, kind), index=table.index)
     # At once: a table to which columns are added one by one is in pieces.
     return pd.concat([table, pd.DataFrame(series, index=table.index)], axis="columns") if series else table
 
 
-def frame_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def frame_of(columns: Mapping[str, Sequence[Any]], known: Mapping[str, Kind] = _NO_KINDS) -> pd.DataFrame:
     """Return columns as a table, each of the type that all its values have.
+
+    Args:
+        columns: The values by title, None where one is missing.
+        known: The types that columns have on other pages of the same answer.
 
     Raises:
         ConfigurationError: pandas is not installed.
@@ -174,10 +185,8 @@ def frame_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     with needs("pandas", "export"):
         import pandas as pd  # noqa: PLC0415 - an extra
 
-    return _with_columns(pd.DataFrame(index=pd.RangeIndex(len(next(iter(columns.values()), ())))), columns)
+    return _with_columns(pd.DataFrame(index=pd.RangeIndex(len(next(iter(columns.values()), ())))), columns, known)
 
-
-Kind = Literal_["Int64", "Float64", "boolean", "object", "date", "time", "time in UTC"]
 
 _TEXTS = {*NODE_COLUMNS, "via", *EDGE_COLUMNS, "description", "match", "matched", "kind", "query"}
 
@@ -195,16 +204,54 @@ _YEARS = range(1678, 2262)
 """Those that nanoseconds of 64 bits reach in whole."""
 
 
-def typed_column(title: str, values: Sequence[Any]) -> tuple[Kind, Sequence[Any]]:
+_COUNTS: Mapping[str, Kind] = {"edges": "Int64", "count": "Int64"}
+"""Columns of numbers, also where none is known."""
+
+
+def typed_column(title: str, values: Sequence[Any], known: Kind | None = None) -> tuple[Kind, Sequence[Any]]:
     """Return the type of a column, and its values in it: dates and times where all of them are written so.
 
     Times with a zone are in UTC, whatever their zones: a column has one.
 
     A name is a text, however it is written, and so are groups and figures of names.
+
+    Args:
+        title: The title of the column.
+        values: Its values, None where one is missing.
+        known: The type that it has on other pages of the same answer.
     """
+    if all(value is None for value in values):
+        return known or _COUNTS.get(title, "object"), values
+    kind, typed = _typed(title, values)
+    wide = kind if known is None else joined_kind(known, kind)
+    return wide, typed if wide == kind else values
+
+
+def joined_kind(one: Kind, other: Kind) -> Kind:
+    """Return the type of a column that has values of two types.
+
+    >>> joined_kind("Int64", "Float64"), joined_kind("date", "object")
+    ('Float64', 'object')
+    """
+    if one == other:
+        return one
+    return "Float64" if {one, other} == {"Int64", "Float64"} else "object"
+
+
+def kinds_of(columns: Mapping[str, Sequence[Any]], known: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Return the types of columns by title, without those that have no value here nor on other pages."""
+    kinds = {title: typed_column(title, values, known.get(title))[0] for title, values in columns.items()}
+    return {
+        title: kind
+        for title, kind in kinds.items()
+        if title in known or any(value is not None for value in columns[title])
+    }
+
+
+def _typed(title: str, values: Sequence[Any]) -> tuple[Kind, Sequence[Any]]:
     kind = dtype_of(values)
     texts = [value for value in values if value is not None]
-    if kind != "object" or not texts or _is_of_texts(title) or not all(isinstance(text, str) for text in texts):
+    if kind != "object" or _is_of_texts(title) or not all(isinstance(text, str) for text in texts):
         return kind, values
     forms: dict[Kind, tuple[re.Pattern[str], Callable[[str], date]]] = {
         "date": (_DATE, date.fromisoformat),
@@ -327,9 +374,11 @@ class ArrowTable:
 
     Attributes:
         columns: The values of each column, None where one is missing.
+        known: The types that columns have on other pages of the same answer.
     """
 
     columns: Mapping[str, Sequence[Any]]
+    known: Mapping[str, Kind] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -360,7 +409,7 @@ class ArrowTable:
         fields, children = {}, []
         for title, values in self.columns.items():
             kind: str
-            kind, typed = typed_column(title, values)
+            kind, typed = typed_column(title, values, self.known.get(title))
             if kind == "object":
                 kind = "string"
                 if not all(value is None or isinstance(value, str) for value in values):

@@ -51,7 +51,7 @@ from gateway.tools.imports import ImportReader
 from gateway.tools.member_names import MemberNames
 from gateway.tools.progress import AnyProgress, as_progress
 from gateway.tools.readers import IdReader
-from gateway.tools.row_pages import pages_of_rows
+from gateway.tools.row_pages import pages_of_rows, typed_pages
 from gateway.tools.schema import SchemaDescriber
 from gateway.tools.search import EntitySearcher
 from gateway.tools.shapes import ShapeReader
@@ -396,7 +396,7 @@ class Gateway:
     ) -> AsyncIterator[SearchResult]:
         """Yield all pages of a list, for a program: what a name finds, entities of some types, rows or groups.
 
-        A cell has all values, and whole texts.
+        A cell has all values, and whole texts. Tables of the pages agree on the types of their columns.
 
         Args:
             query: The name, of which all that fit are yielded; empty for all entities of `node_types`.
@@ -415,7 +415,8 @@ class Gateway:
 
         # The answer to several queries is one page.
         most = options.get("limit") or (None if options.get("queries") else MAX_HITS)
-        async for page in pages_of_rows(ask, most, None, self._prefixes.expand, options.get("offset") or 0):
+        pages = pages_of_rows(ask, most, None, self._prefixes.expand, options.get("offset") or 0)
+        async for page in typed_pages(pages, ask, options.get("where")):
             yield page
 
     async def bfs_query(

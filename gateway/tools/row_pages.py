@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from gateway.answers.models import BfsResult, IntersectionResult, SearchHit, SearchResult
-from gateway.arguments import MAX_HITS
-from gateway.errors import EndpointFault, InputError
+from gateway.arguments import MAX_CONDITIONS, MAX_HITS
+from gateway.errors import EndpointFault, Fault, InputError
+from gateway.export.conversions import Kind
 
 RowPage = SearchResult | BfsResult | IntersectionResult
 AnyPage = TypeVar("AnyPage", bound=RowPage)
@@ -81,6 +83,52 @@ async def pages_of_rows(
             last, before = _last(page, expand), page
         else:
             place["snapshot"] = page.snapshot
+
+
+MOST_LOOKED_UP = 20
+"""Columns without a value on a page of which the first value is looked up, each by a question of its own."""
+
+_FIGURE = re.compile(r"(?:sum|min|max) ")
+
+
+async def typed_pages(
+    pages: AsyncIterator[SearchResult], ask: AskRows[SearchResult], conditions: str | Sequence[str] | None
+) -> AsyncIterator[SearchResult]:
+    """Yield pages whose tables agree on the types of their columns, so that they can be put together.
+
+    A page without any value in a column does not show its type: the first entity that has one does.
+
+    Args:
+        pages: The pages.
+        ask: Answers the same question with other arguments.
+        conditions: Those of the question.
+    """
+    known: Mapping[str, Kind] = {}
+    looked_up: set[str] = set()
+    given = [conditions] if isinstance(conditions, str) else list(conditions or ())
+    async for page in pages:
+        known = page.set_kinds(known)
+        titles = [*(page.columns or ()), *filter(_FIGURE.match, page.group_columns or ())]
+        unknown = [title for title in titles if title not in known and title not in looked_up]
+        for title in unknown[: MOST_LOOKED_UP - len(looked_up)]:
+            looked_up.add(title)
+            if kind := await _kind_of(title, given, ask):
+                known = page.set_kinds({**known, title: kind})
+        yield page
+
+
+async def _kind_of(title: str, conditions: Sequence[str], ask: AskRows[SearchResult]) -> Kind | None:
+    """Return the type of the first value of a column; None where there is none, or where it cannot be asked for."""
+    column = _FIGURE.sub("", title, count=1)
+    if len(conditions) >= MAX_CONDITIONS:
+        return None
+    first = {"where": [*conditions, f"{column} exists"], "values": [column], "limit": 1, "offset": 0}
+    try:
+        found = await ask({**first, "sort_by": None, "group_by": None, "compute": None, "edges": True})
+    except (Fault, InputError):
+        # The pages say what they lack.
+        return None
+    return found.set_kinds({}).get(column)
 
 
 def _copy(page: AnyPage, fields: Mapping[str, Any]) -> AnyPage:
