@@ -27,6 +27,7 @@ from gateway.answers.models import (
     ToolAnswer,
 )
 from gateway.api import Profile, Record, link_graphs, load_profile, open_gateway, open_graphs
+from gateway.arguments import SearchOptions, TraversalOptions
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.python.async_gateway import AsyncGateway
 from gateway.python.sync_gateway import SyncGateway
@@ -45,12 +46,14 @@ __all__ = [
     "Record",
     "SchemaResult",
     "SearchHit",
+    "SearchOptions",
     "SearchResult",
     "Subgraph",
     "SubgraphEdge",
     "SubgraphNode",
     "SyncGateway",
     "ToolAnswer",
+    "TraversalOptions",
     "__version__",
     "errors",
     "expand",

@@ -258,10 +258,7 @@ class SearchEntities(MemberArguments):
 
 
 class SearchOptions(TypedDict, total=False):
-    """The optional arguments of `search_entities` besides the query and the types, for type checkers and editors.
-
-    `SearchEntities` describes each. A test compares the two.
-    """
+    """The optional arguments of `search_entities` besides the query and the types, for type checkers and editors."""
 
     queries: Sequence[str] | None
     limit: int | None
@@ -326,10 +323,7 @@ class TraversalBase(MemberArguments):
 
 
 class TraversalOptions(TypedDict, total=False):
-    """The optional arguments that `bfs_query` and `intersect_subgraphs` share, for type checkers and editors.
-
-    `TraversalBase` describes each. A test compares the two.
-    """
+    """The optional arguments that `bfs_query` and `intersect_subgraphs` share, for type checkers and editors."""
 
     only_predicates: Sequence[str | Sequence[str]] | None
     direction: Direction

@@ -13,6 +13,9 @@ from gateway.errors import InputError, WrongCallError, counted
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_OPTIONS = "options"
+"""What each call names its `**options`; their names stand in its signature too, but for those that it refuses."""
+
 
 def begun_call(call: Callable[..., T], args: Sequence[Any], kwargs: Mapping[str, Any]) -> T:
     """Begin a call that runs nothing before it is awaited, or asked for its first item.
@@ -92,10 +95,9 @@ def _known(call: Callable[..., Any]) -> Sequence[str]:
 
 
 def _names(call: Callable[..., Any], own: Sequence[inspect.Parameter]) -> Iterator[str]:
-    """Yield the names of all arguments, those that `**options` takes too."""
-    for one in own:
-        if one.kind is one.VAR_KEYWORD:
-            for options in get_args(get_type_hints(call)[one.name]):
-                yield from options.__annotations__
-        else:
-            yield one.name
+    """Yield the names of all arguments, those that `**options` takes too, whether they are shown or refused."""
+    names = [one.name for one in own if one.kind is not one.VAR_KEYWORD]
+    if _OPTIONS in call.__annotations__:
+        (options,) = get_args(get_type_hints(call)[_OPTIONS])
+        names += options.__annotations__
+    yield from dict.fromkeys(names)

@@ -49,6 +49,7 @@ from gateway.tools.answering import Answerer, Namespaces, OnRecord, Tool, drop_r
 from gateway.tools.description import EntityDescriber
 from gateway.tools.imports import ImportReader
 from gateway.tools.member_names import MemberNames
+from gateway.tools.options import with_options
 from gateway.tools.progress import AnyProgress, as_progress
 from gateway.tools.readers import IdReader
 from gateway.tools.row_pages import pages_of_rows, typed_pages
@@ -58,7 +59,7 @@ from gateway.tools.shapes import ShapeReader
 from gateway.tools.terms_by_meaning import TermsByMeaning
 from gateway.tools.traversal import Traverser
 from gateway.tools.whole_entities import listed_texts, whole_entities
-from gateway.tools.whole_subgraph import Traversed, WholeSubgraphs
+from gateway.tools.whole_subgraph import NOT_WHOLE, Traversed, WholeSubgraphs
 
 _SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
 
@@ -372,6 +373,7 @@ class Gateway:
         given = {"all": all, "node_types": node_types, "query": query, "language": language, "explain": explain}
         return await self._answerer.answer(self._describe_schema, given)
 
+    @with_options(SearchEntities)
     async def search_entities(
         self,
         query: str = "",
@@ -388,6 +390,7 @@ class Gateway:
         given = {"query": query, "node_types": node_types, **options}
         return await self._answerer.answer(self._search_entities, given)
 
+    @with_options(SearchEntities)
     async def search_pages(
         self,
         query: str = "",
@@ -396,13 +399,13 @@ class Gateway:
     ) -> AsyncIterator[SearchResult]:
         """Yield all pages of a list, for a program: what a name finds, entities of some types, rows or groups.
 
-        A cell has all values, and whole texts. Tables of the pages agree on the types of their columns.
+        A cell has all values, and whole texts. Tables of the pages agree on the types of their columns. `limit` is that
+        of a page, by default the highest; several `queries` are answered on one page.
 
         Args:
             query: The name, of which all that fit are yielded; empty for all entities of `node_types`.
             node_types: Only entities of these types.
-            **options: As in `search_entities`; `limit` is that of a page, by default the highest. Several `queries` are
-                answered on one page.
+            **options: As in `search_entities`.
 
         Raises:
             InputError: An argument is wrong.
@@ -419,6 +422,7 @@ class Gateway:
         async for page in typed_pages(pages, ask, options.get("where")):
             yield page
 
+    @with_options(BfsQuery)
     async def bfs_query(
         self,
         seeds: Sequence[str],
@@ -486,6 +490,7 @@ class Gateway:
     async def _described(self, given: Mapping[str, Any]) -> EntitiesResult:
         return await self._answerer.answer(self._whole_entities, given)
 
+    @with_options(IntersectSubgraphs)
     async def intersect_subgraphs(
         self,
         seeds: Sequence[str],
@@ -508,6 +513,7 @@ class Gateway:
         given = {"seeds": seeds, "k": k, "via": via, **options}
         return await self._answerer.answer(self._intersect_subgraphs, given, as_progress(progress))
 
+    @with_options(BfsQuery, NOT_WHOLE)
     async def bfs_subgraph(
         self,
         seeds: Sequence[str],
@@ -531,6 +537,7 @@ class Gateway:
         given = {"seeds": seeds, "max_hops": max_hops, **options}
         return await self.subgraph(BfsQuery.tool, given, progress)
 
+    @with_options(IntersectSubgraphs, NOT_WHOLE)
     async def intersection_subgraph(
         self,
         seeds: Sequence[str],

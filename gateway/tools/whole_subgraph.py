@@ -47,6 +47,9 @@ VALUES_INCOMPLETE = "Some values are shortened, left out, or could not be read."
 _OF_ROWS = ("values", "sort_by", "show")
 _OF_GROUPS = ("group_by", "compute")
 
+NOT_WHOLE = (*_OF_PAGES, *_OF_GROUPS)
+"""Arguments that a whole subgraph refuses."""
+
 
 def asks_for_rows(arguments: Mapping[str, Any]) -> bool:
     """Return whether a call shows rows, of nodes or of groups."""
