@@ -3,10 +3,12 @@
 A table stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. ``make docs`` writes all of them.
 """
 
+import dataclasses
+import inspect
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -15,6 +17,8 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from gateway.answers import models
+from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.settings.profile import Profile
 from gateway.settings.secrets import Reference
 from gateway.settings.section import Iris, Words
@@ -171,6 +175,74 @@ def clients_table() -> str:
     return as_table(("library", "package", "version", "note"), rows)
 
 
+# --- answers in Python ---
+
+ANSWERS: Final = (
+    *(models.SchemaResult, models.SearchResult, models.BfsResult, models.IntersectionResult, models.Entity),
+    *(models.EntitiesResult, models.SearchHit, models.Node, models.Edge, models.FullNode, models.QueryResult),
+    *(models.Searched, models.Incomplete, models.SchemaSummary, models.SchemaBasis, models.TypeShape, models.Explain),
+    *(models.SentQuery, Subgraph, SubgraphNode, SubgraphEdge),
+)
+_MODULES = re.compile(r"\b(?:\w+\.)+(?=\w)")
+
+
+def answers_table() -> str:
+    """Return what each answer has in Python: attributes with their types, and methods."""
+    rows = []
+    for kind in ANSWERS:
+        always, optional, methods = _members(kind)
+        if kind is models.IntersectionResult:
+            like, others, _ = _members(models.BfsResult)
+            assert optional == others
+            without = " and ".join(one for one in like if one not in always)
+            always = [*(one for one in always if one not in like), f"and those of `BfsResult` but for {without}"]
+            optional = ["those of `BfsResult`"]
+        rows.append((f"`{kind.__name__}`", ", ".join(always), ", ".join(optional), ", ".join(methods)))
+    return as_table(("object", "attributes", "attributes that may be `None`", "methods"), rows)
+
+
+def _members(kind: type[Any]) -> tuple[list[str], list[str], list[str]]:
+    """Return the attributes of a class that are always there, the others, and its methods."""
+    own = {name for one in kind.__mro__ if one.__module__.startswith("gateway.") for name in vars(one)}
+    members = [(name, one) for name, one in inspect.getmembers(kind) if name in own]
+    hints = dict(_hints(kind))
+    hints |= {name: get_type_hints(one.fget)["return"] for name, one in members if isinstance(one, property)}
+    always: list[str] = []
+    optional: list[str] = []
+    for name, hint in hints.items():
+        is_optional = get_origin(hint) in {Union, UnionType} and NoneType in get_args(hint)
+        (optional if is_optional else always).append(f"`{name}: {_python_type(hint)}`")
+    return always, optional, [f"`{name}`" for name, one in members if inspect.isfunction(one) and _GIVES.match(name)]
+
+
+_WITHIN_NAME = "stub_name"
+"""Where a node keeps a part of what `name` returns."""
+
+_GIVES = re.compile(r"to_|as_json|write")
+
+
+def _hints(kind: type[Any]) -> Mapping[str, Any]:
+    """Return the types of the fields of a class by name."""
+    if issubclass(kind, BaseModel):
+        return {name: field.annotation for name, field in kind.model_fields.items() if name != _WITHIN_NAME}
+    return {field.name: get_type_hints(kind)[field.name] for field in dataclasses.fields(kind)}
+
+
+def _python_type(hint: Any) -> str:
+    """Return a type as a program has it, without what pydantic checks and without `None`."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _python_type(parts[0])
+    if origin is Literal:
+        return type(parts[0]).__name__
+    if origin in {Union, UnionType}:
+        return " or ".join(dict.fromkeys(_python_type(part) for part in parts if part is not NoneType))
+    if origin is not None and parts:
+        inner = ", ".join("..." if part is Ellipsis else _python_type(part) for part in parts)
+        return f"{origin.__name__}[{inner}]"
+    return _MODULES.sub("", inspect.formatannotation(hint))
+
+
 # --- pages ---
 
 
@@ -181,6 +253,7 @@ def generated(name: str) -> str:
         "settings": lambda: settings_table(section),
         "schema_states": lambda: state_table(section),
         "templates": templates_table,
+        "answers": answers_table,
         "dependencies": dependencies_table,
         "clients": clients_table,
         "conformance": lambda: conformance_table(section),

@@ -185,6 +185,13 @@ def test_no_kind_of_answer_is_left_out_of_the_page_of_tools() -> None:
     assert subclasses(models.Answer) == checked
 
 
+def test_no_kind_of_answer_is_left_out_of_the_page_of_python() -> None:
+    bases = {models.Subgraph, models.Result, models.Described, models.Answer}
+    assert subclasses(models.Answer) - bases == {
+        kind for kind in generated_docs.ANSWERS if issubclass(kind, models.Answer)
+    }
+
+
 FILMS: Final = str(ROOT / "fixtures" / "films.ttl")
 
 CALLS: Final = [

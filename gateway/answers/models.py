@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
+from gateway.errors import counted
 from gateway.expand_compact import expand
 from gateway.export.notebook import html_of, line_of
+from gateway.export.subgraph import Subgraph as WholeSubgraph
 from gateway.graph.values import SchemaMethod
+from gateway.terms.spelling import did_you_mean
 from gateway.traversal.gaps import Cause
 
 if TYPE_CHECKING:
@@ -39,6 +42,31 @@ class Answer(BaseModel):
         """Return the answer as the protocol writes it: without what is absent."""
         return self.model_dump(exclude_none=True, by_alias=True)
 
+    # Type checkers would take any name for an attribute then.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what pydantic keeps apart, or say what has what is missing here."""
+            try:
+                return super().__getattr__(name)
+            except AttributeError as error:
+                if name.startswith("_"):
+                    raise
+                raise AttributeError(self._missing(name), name=name, obj=self) from error
+
+    def _missing(self, name: str) -> str:
+        missing = f"{type(self).__name__} has no {name}."
+        if name.startswith(("to_", "write")) and hasattr(WholeSubgraph, name):
+            return f"{missing} {self._instead(name)}"
+        kinds = [kind for kind in type(self).__mro__ if issubclass(kind, Answer)]
+        own = [one for kind in kinds for one in vars(kind) if not one.startswith(("_", "model_", "set_"))]
+        known = list(dict.fromkeys([*type(self).model_fields, *own]))
+        listed = f" It has {', '.join(known)}."
+        return missing + (did_you_mean(name, known) or listed)
+
+    def _instead(self, name: str) -> str:
+        return f"A whole subgraph has {name}: graph.bfs_subgraph(ids, max_hops) returns one."
+
 
 class Described(Answer):
     """What has an ID and a type, which tables and other libraries call so."""
@@ -56,7 +84,7 @@ class Result(Answer):
     """The base of what the tools answer: a line where it is printed, and a picture and tables in a notebook."""
 
     _show: str = PrivateAttr("both")
-    _kinds: Mapping[str, Kind] = PrivateAttr(default_factory=dict)
+    _kinds: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def set_show(self, show: str) -> None:
         """Note what stands for an entity in its rows, which no field says: both ID and name, or one of them."""
@@ -66,8 +94,8 @@ class Result(Answer):
         """Note which types the columns of its table have on other pages, and return these and those of its own."""
         from gateway.export.conversions import kinds_of  # noqa: PLC0415 - few need it
 
-        self._kinds = known = {**known, **kinds_of(self._table(), known)}
-        return known
+        self._kinds = {**known, **kinds_of(self._table(), known)}
+        return self._kinds
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return its rows, groups, hits or nodes as a table, with the ID, the name and a typed column for each value.
@@ -325,6 +353,13 @@ class Subgraph(Result):
         description="The snapshot is gone and the answer is another one now: start again at offset 0.",
     )
     explain: Cost = None
+
+    def _instead(self, name: str) -> str:
+        call = "bfs_subgraph" if isinstance(self, BfsResult) else "intersection_subgraph"
+        return (
+            f"This is a page, of {counted(self.node_count, 'node')} in all. A whole subgraph has {name}: graph.{call} "
+            "takes the same arguments, but for those about pages and groups, and returns one."
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it, what matters most first."""

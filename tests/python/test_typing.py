@@ -58,8 +58,11 @@ async def test_answers_of_calls_that_are_awaited_have_their_types() -> None:
 
 
 async def test_wrong_arguments_are_found_by_type_checkers_and_when_they_are_run() -> None:
-    with open_gateway() as graph, pytest.raises(TypeError):
-        graph.bfs_query()  # type: ignore[call-arg]
+    with open_gateway() as graph:
+        with pytest.raises(TypeError):
+            graph.bfs_query()  # type: ignore[call-arg]
+        with pytest.raises(AttributeError):
+            graph.bfs_query(["drug:warfarin"], 1).to_networkx()  # type: ignore[attr-defined]
     async with open_gateway() as awaited:
         with pytest.raises(TypeError):
             await awaited.bfs_query()  # type: ignore[call-arg]

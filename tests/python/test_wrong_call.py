@@ -1,5 +1,7 @@
 """Calls with wrong arguments: an error that names the nearest, and a short traceback."""
 
+import copy
+import pickle
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -132,6 +134,34 @@ def test_a_traceback_ends_where_the_program_made_the_call() -> None:
             assert frames[-1].endswith("sync_gateway.py")
             assert "During handling" not in "".join(traceback.format_exception(caught.value))
             assert "direct cause" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_what_an_answer_does_not_have_says_what_has_it_or_what_is_there() -> None:
+    with open_gateway() as graph:
+        page = graph.bfs_query(SEEDS, 1)
+        both = graph.intersect_subgraphs([*SEEDS, "drug:aspirin"], 1)
+        found = graph.search_entities("warfarin")
+    missing: list[tuple[Any, str, str]] = [
+        (page, "to_networkx", r"BfsResult has no to_networkx.*of 16 nodes in all.*graph\.bfs_subgraph takes the same"),
+        (both, "to_rdflib", r"graph\.intersection_subgraph takes the same arguments"),
+        (found, "to_networkx", r"A whole subgraph has to_networkx: graph\.bfs_subgraph\(ids, max_hops\) returns one"),
+        (found, "results", r"SearchResult has no results\. Did you mean 'result'\?"),
+        (found, "hits", r"SearchResult has no hits\. It has result, .*to_dataframe"),
+        (page.nodes[0], "label", r"Node has no label\. It has id, "),
+        (page, "to_pandas", r"BfsResult has no to_pandas\. It has .*to_dataframe"),
+    ]
+    for answer, name, text in missing:
+        with pytest.raises(AttributeError, match=text) as caught:
+            getattr(answer, name)
+        assert (caught.value.name, caught.value.obj) == (name, answer)
+        assert not hasattr(answer, name)
+
+
+def test_an_answer_is_copied_and_pickled_as_it_was() -> None:
+    with open_gateway() as graph:
+        for answer in (graph.bfs_query(SEEDS, 1), graph.describe_entity(SEEDS[0])):
+            assert copy.deepcopy(answer) == pickle.loads(pickle.dumps(answer)) == answer  # noqa: S301 - our own
+            assert pickle.loads(pickle.dumps(answer)).to_dataframe().equals(answer.to_dataframe())  # noqa: S301
 
 
 def test_what_made_the_graph_fail_stays_as_the_cause_of_a_fault() -> None:
