@@ -109,21 +109,33 @@ _TAG = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8}){0,7}")
 EVERY_LANGUAGE = "*"
 """Asks for texts in all languages, each with its tag."""
 
+_ONLY = "only "
+"""Before a tag: asks for texts in this language, and in no other."""
+
 
 def _tag(value: object) -> object:
-    """Return a language tag in lower case, or what stands for all languages."""
+    """Return a language tag in lower case, with `only` where it is given, or what stands for all languages."""
     if value is None:
         return None
-    tag = value.strip().lower().replace("_", "-") if isinstance(value, str) else ""
-    if tag != EVERY_LANGUAGE and _TAG.fullmatch(tag) is None:
-        raise PydanticCustomError("language", "it must be a language tag, such as en or pt-br, or * for all languages")
+    tag = " ".join(value.lower().replace("_", "-").split()) if isinstance(value, str) else ""
+    is_tag = _TAG.fullmatch(tag.removeprefix(_ONLY)) is not None and tag != _ONLY.strip()
+    if tag != EVERY_LANGUAGE and not is_tag:
+        raise PydanticCustomError(
+            "language",
+            "it must be a language tag, such as en or pt-br, only en for texts in no other, or * for all languages",
+        )
     return tag
 
 
-def language_of(given: Mapping[str, Any]) -> str:
-    """Return the language in which arguments, which are valid, ask for names; empty for those of the profile."""
-    tag = _tag(given.get("language") or None)
-    return "" if tag in {None, EVERY_LANGUAGE} else str(tag)
+def language_of(given: str | None) -> str:
+    """Return the tag of the language that an argument, which is valid, asks for; empty for those of the profile."""
+    tag = _tag(given or None)
+    return "" if tag in {None, EVERY_LANGUAGE} else str(tag).removeprefix(_ONLY)
+
+
+def is_only(language: str | None) -> bool:
+    """Return whether texts in no other language are asked for."""
+    return language is not None and language.startswith(_ONLY)
 
 
 Language = Annotated[str | None, BeforeValidator(_tag), WithJsonSchema({"type": "string"})]

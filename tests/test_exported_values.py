@@ -117,7 +117,7 @@ async def test_asked_values_are_triples_with_datatypes_and_languages(tmp_path: P
     assert triples - {(x.b, x.sizes, rdflib.Literal(number)) for number in (1, 2)} == {
         triple for triple in given if triple[1] in shown and triple[0] != x.p
     }
-    assert subgraph.notes == ["Texts left out because others say the same in a better language: 1 de"]
+    assert subgraph.notes == ["Texts in other languages that are left out: 1 de"]
 
 
 async def test_nodes_that_class_expressions_may_say_are_stated_by_no_triple(tmp_path: Path) -> None:

@@ -75,12 +75,14 @@ class MetadataBuilder:
         self._prefixes = prefixes
         self._languages = language_order(profile.names.languages)
         self._shows_all = False
+        self._only = ""
 
     def for_call(self, call: Call, schema: Schema) -> MetadataBuilder:
         """Return the builder of the answer to a call: texts are in the language that it asks for."""
         made = copy(self)
         made._languages = language_order(self._profile.names.languages, call.language, schema.languages)  # noqa: SLF001 - its own class
         made._shows_all = call.in_every_language  # noqa: SLF001
+        made._only = call.language if call.in_no_other_language else ""  # noqa: SLF001
         return made
 
     def node(self, properties: Properties, types: Sequence[Iri], schema: Schema) -> NodeMetadata:
@@ -126,8 +128,8 @@ class MetadataBuilder:
         return counts
 
     def _shown(self, literals: Iterable[Literal]) -> list[Literal]:
-        """Return the texts that are shown: of translations those in the best language, unless all are asked for."""
-        return list(literals) if self._shows_all else shown_texts(literals, self._languages)
+        """Return the texts that are shown: of translations those in the best one, unless all or one is asked for."""
+        return list(literals) if self._shows_all else shown_texts(literals, self._languages, self._only)
 
     def _tagged(self, text: str, literal: Literal) -> str:
         """Return a text as it is shown: with its language where all are asked for."""

@@ -257,7 +257,7 @@ _FRONT = (
 
 OtherLanguages = Annotated[
     dict[str, int] | None,
-    Field(description="Texts that are not shown because others say the same in another language, by language."),
+    Field(description="Texts in other languages that are not shown, by language."),
 ]
 Where = Annotated[list[str] | None, Field(description="What each condition was taken for.")]
 Tied = Annotated[

@@ -99,7 +99,7 @@ class RowWriter:
             ]
             has_names = question.show != "id" or len(walks) < len(columns)
             names = await self._reader.names([*iris, *targets], call) if has_names else NodeNames()
-        cells = self._cells(names, question, in_every_language=call.in_every_language)
+        cells = self._cells(names, question, call)
         for node in nodes:
             before, cells.other_languages = cells.left_out, Counter()
             row: list[Any] = [cells.node(node.iri)]
@@ -118,9 +118,11 @@ class RowWriter:
             header.are_values_complete = False
         return [not_in_pairs(titles) for titles in _not_in_pairs(columns, ends, iris)]
 
-    def _cells(self, names: NodeNames, question: MemberQuestion, *, in_every_language: bool = False) -> _Cells:
-        languages = None if in_every_language else question.languages
-        return _Cells(self._size, self._prefixes, names.found, question.show, languages)
+    def _cells(self, names: NodeNames, question: MemberQuestion, call: Call | None) -> _Cells:
+        """Return what writes cells: in the languages of a call, or without one those of groups."""
+        languages = None if call is not None and call.in_every_language else question.languages
+        only = call.language if call is not None and call.in_no_other_language else ""
+        return _Cells(self._size, self._prefixes, names.found, question.show, languages, only)
 
     async def add_groups(
         self, header: MemberHeader, found: Grouped, question: MemberQuestion, offset: int, limit: int, call: Call
@@ -132,7 +134,7 @@ class RowWriter:
         shown = found.groups[offset : offset + limit] if grouping.by is not None else found.groups
         targets = [end for group in shown for end in (group.end, *group.figures) if isinstance(end, str)]
         names = await self._reader.names(targets, call) if question.show != "id" else NodeNames()
-        cells = self._cells(names, question)
+        cells = self._cells(names, question, None)
         figures = [[cells.of_group(end) for end in group.figures] for group in shown]
         columns = [figure.title for figure in grouping.figures]
         if grouping.by is None:
@@ -169,6 +171,7 @@ class _Cells:
         names: The names of nodes.
         show: What stands for a node.
         languages: The languages in which texts are shown, the best first; None for all, each with its tag.
+        only: The language outside of which no text is shown; empty for none.
 
     Attributes:
         left_out: How many values were shortened or left out so far.
@@ -182,12 +185,14 @@ class _Cells:
         names: Mapping[Iri, str],
         show: Show,
         languages: Sequence[str] | None,
+        only: str,
     ) -> None:
         self._size = size
         self._prefixes = prefixes
         self._names = names
         self._show = show
         self._languages = languages
+        self._only = only
         self.left_out = 0
         self.other_languages: Counter[str] = Counter()
 
@@ -205,7 +210,7 @@ class _Cells:
 
     def cell(self, ends: Ends, places: Places) -> Any:
         """Return one value, a list of several, or None; ends that have a place in a list stand first, in its order."""
-        shown = list(ends.ends) if self._languages is None else in_one_language(ends.ends, self._languages)
+        shown = list(ends.ends) if self._languages is None else in_one_language(ends.ends, self._languages, self._only)
         if len(shown) < len(ends.ends):
             written = {end.value for end in shown if isinstance(end, Literal)}
             others = {end for end in ends.ends if isinstance(end, Literal) and end.value not in written}

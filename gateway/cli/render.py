@@ -245,7 +245,7 @@ def search_notes(answer: SearchResult) -> list[RenderableType]:
 
 
 def not_shown(languages: Mapping[str, int] | None) -> list[str]:
-    """Return how many texts are not shown because others say the same in another language."""
+    """Return how many texts in other languages are not shown."""
     listed = ", ".join(f"{clean(language)} {count:,}" for language, count in (languages or {}).items())
     return [f"Not shown, in other languages: {listed}. See --language."] if listed else []
 

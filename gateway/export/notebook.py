@@ -156,7 +156,7 @@ def _reasons(answer: Json) -> Iterator[str]:
             "as many values and characters as `size.cell_values` and `size.cell_characters` of the profile say."
         )
     if languages := answer.get("other_languages"):
-        yield f"Texts that are not shown because others say the same: {_counts(languages)}"
+        yield f"Texts in other languages that are not shown: {_counts(languages)}"
     if "edges_failed" in answer:
         yield f"Not all edges were counted: {answer['edges_failed']}"
     yield from answer.get("warnings", ())

@@ -235,6 +235,7 @@ class Call:
         given: The IRIs that the client gives.
         language: The tag of the language that the caller asks for; empty for the profile's languages.
         in_every_language: Whether values are shown in all languages, each text with its tag; names are not.
+        in_no_other_language: Whether values are shown in `language` alone, and those in none; names are not.
         call_deadline: The time limit of the whole call; `deadline` may be earlier, to reserve time for later parts.
     """
 
@@ -253,6 +254,7 @@ class Call:
     given: GivenTerms = field(default_factory=GivenTerms)
     language: str = field(default="")
     in_every_language: bool = field(default=False)
+    in_no_other_language: bool = field(default=False)
     call_deadline: Deadline = field(init=False)
 
     def __post_init__(self) -> None:

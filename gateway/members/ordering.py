@@ -20,7 +20,7 @@ from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, End, Ends, Order
 from gateway.terms.comparable import Number, Period, Text, comparable, folded, number_in
 from gateway.terms.iri import XSD, is_blank_node
-from gateway.terms.literals import Literal, are_translations, shown_texts
+from gateway.terms.literals import Literal, are_translations, is_in, shown_texts
 
 _NUMBER, _DATE, _TEXT, _NODE = range(4)
 _BOOLEAN = f"{XSD}boolean"
@@ -129,9 +129,9 @@ def place_of(iri: Iri) -> tuple[bool, Iri]:
     return (is_blank_node(iri), iri)
 
 
-def in_one_language(ends: Iterable[End], languages: Sequence[str]) -> list[End]:
-    """Return ends without texts that say the same as others in a better language."""
-    found = list(ends)
+def in_one_language(ends: Iterable[End], languages: Sequence[str], only: str = "") -> list[End]:
+    """Return ends without texts that say the same as others in a better language; with `only`, in no other."""
+    found = [end for end in ends if not isinstance(end, Literal) or is_in(end, only)]
     literals = [end for end in found if isinstance(end, Literal)]
     if not are_translations(literals):
         return found

@@ -234,9 +234,17 @@ def _of_others(by_tag: Mapping[str, Sequence[str]], tag: str) -> Iterator[str]:
     return chain.from_iterable(texts for other, texts in by_tag.items() if other != tag)
 
 
-def shown_texts(literals: Iterable[Literal], order: Sequence[str]) -> list[Literal]:
-    """Return the literals without translations of others: those in the best language, and untagged ones."""
-    given = list(literals)
+def is_in(literal: Literal, language: str) -> bool:
+    """Return whether a literal is in a language, as `de-AT` is in `de` (RFC 4647, 3.3.1), or in none; empty: in any."""
+    return not language or _is_in_none(literal) or f"{literal.language}-".startswith(f"{language}-")
+
+
+def shown_texts(literals: Iterable[Literal], order: Sequence[str], only: str = "") -> list[Literal]:
+    """Return the literals without translations of others: those in the best language, and untagged ones.
+
+    With `only`, they are without all that are in another language too.
+    """
+    given = [literal for literal in literals if is_in(literal, only)]
     if not are_translations(given):
         return given
     tags = {one.language for one in given if not _is_in_none(one)}

@@ -31,6 +31,8 @@ from gateway.arguments import (
     DescribeEntity,
     IntersectSubgraphs,
     MemberArguments,
+    is_only,
+    language_of,
     parse,
 )
 from gateway.errors import DeadlinePassed, InputError, UnknownTermError
@@ -169,7 +171,8 @@ class Answerer:
                     tally.with_queries = arguments.explain
                     call = self._call(tally, progress, seen)
                     call.in_every_language = arguments.language == EVERY_LANGUAGE
-                    call.language = "" if call.in_every_language else arguments.language or ""
+                    call.language = language_of(arguments.language)
+                    call.in_no_other_language = is_only(arguments.language)
                     await self._learn_prefixes(arguments, call)
                     if self._hides:
                         call.given = GivenTerms(given_iris(arguments, self._prefixes))

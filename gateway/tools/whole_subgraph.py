@@ -144,7 +144,7 @@ class WholeSubgraphs:
         if not ids:
             return subgraph
         try:
-            found = await self._read_predicates(sorted(ids), language_of(subgraph.arguments))
+            found = await self._read_predicates(sorted(ids), language_of(subgraph.arguments.get("language")))
         except Fault as fault:
             return replace(subgraph, notes=[*subgraph.notes, predicates_unread(len(ids), fault)])
         labels = {**subgraph.labels, **{ids[iri]: facts.name for iri, facts in found.items() if facts.name}}
@@ -391,7 +391,7 @@ def notes_of(page: Traversed) -> Iterator[str]:
         yield VALUES_INCOMPLETE
     if page.other_languages:
         counts = ", ".join(f"{count:,} {language}" for language, count in page.other_languages.items())
-        yield f"Texts left out because others say the same in a better language: {counts}"
+        yield f"Texts in other languages that are left out: {counts}"
     if page.seeds_left_out:
         yield f"Seeds that would be in the rows too: {page.seeds_left_out:,}"
     if page.blank_node_edges:

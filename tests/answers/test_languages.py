@@ -320,3 +320,37 @@ async def test_texts_of_all_languages_have_their_tags_and_names_stay_what_they_a
     assert usual.other_languages
     assert (nodes[0].metadata or {})["synonyms"] == ["Allee@de", "avenue@en"]
     assert groups[0] == groups[1]
+
+
+async def test_texts_of_one_language_alone_leave_others_out_counted_and_names_stay(tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    austrian = 'x:d a x:T ; rdfs:label "Gasse"@de-AT, "alley"@en ; x:text "eins"@DE , "zwei"@de , "deed"@en-DE .'
+    path.write_text(f"{EVERYWHERE}\n{austrian}", encoding="utf-8")
+    columns = ["rdfs:label", "x:text", "name", "x:p", "x:n"]
+    async with open_gateway(path) as graph:
+        entity = await graph.describe_entity("x:a", language="only de")
+        english = await graph.describe_entity("x:c", language="Only DE")
+        table = await graph.search_entities(node_types=["x:T"], values=columns, language="only de")
+        whole = await graph.bfs_subgraph(["x:a"], 1, values=["rdfs:label"], language="only de")
+        none = await graph.search_entities(node_types=["x:T"], values=["rdfs:label"], language="only fi")
+        compact = await graph.call("describe_entity", {"id": "x:c", "language": "only de"}, shape="compact")
+        with pytest.raises(InputError, match=r"only en for texts in no other"):
+            await graph.describe_entity("x:a", language="only")
+    assert entity.name == "Allee"
+    assert entity.metadata["description"] == "breit"
+    assert entity.metadata["x:text"] == ["a@b", "eins"]
+    assert entity.metadata["x:by"]["x:said"] == "also"
+    assert entity.metadata["other_languages"] == {"en": 4}
+    # A name is what a node is called by, in whatever language it has one.
+    assert (english.name, english.metadata["other_languages"]) == ("lane", {"en": 1})
+    assert "other_languages" in json.dumps(compact.as_json())
+    assert table.rows == [
+        ["x:a Allee", "Allee", ["a@b", "eins"], "x:b Weg", 5],
+        ["x:b Weg", "Weg", None, None, None],
+        ["x:c lane", None, None, None, None],
+        ["x:d Gasse", "Gasse", ["eins", "zwei"], None, None],
+    ]
+    assert table.other_languages == {"en": 5, "en-de": 1}
+    assert whole.nodes[-1].values == {"rdfs:label": "Weg"}
+    assert [row[1] for row in none.rows or ()] == [None] * 4
+    assert none.other_languages == {"de": 2, "de-at": 1, "en": 4}

@@ -242,12 +242,12 @@ def test_what_is_not_shown_of_values_is_said_on_the_line_and_in_the_table(tmp_pa
         whole = graph.bfs_subgraph(["x:b"], 1, values=["x:of", "x:text"])
         around = graph.bfs_subgraph(["x:a"], 1)
     assert repr(names) == "<SearchResult: 2 rows; complete; 1 text in other languages not shown>"
-    assert "others say the same: 1 de" in "".join(read(shown(names)).texts)
+    assert "Texts in other languages that are not shown: 1 de" in "".join(read(shown(names)).texts)
     assert repr(cut) == "<SearchResult: 2 rows; complete; some values cut or missing (2 cut)>"
     assert "left out (2), or could not be read" in "".join(read(shown(cut)).texts)
     assert "size.cell_values" in "".join(read(shown(cut)).texts)
     assert whole.nodes[-1].values == {"x:of": list(range(1, 12)), "x:text": "a" * 400}
-    assert "Texts left out because others say the same in a better language: 1 de" in around.notes
+    assert "Texts in other languages that are left out: 1 de" in around.notes
 
 
 def test_figures_are_shown_with_the_number_of_nodes_that_they_are_of(tmp_path: Path) -> None:
