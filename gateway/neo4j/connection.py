@@ -33,13 +33,14 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.call import Deadline, deadline_passed
-from gateway.settings.endpoint import EndpointSettings, trusting
+from gateway.settings.endpoint import EndpointSettings, distrusted, trusting
 from gateway.settings.secrets import read, revealed
 from gateway.settings.urls import is_loopback, neo4j_url_problem
 from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal
 
 _ASK_OPERATOR = "Tell the operator of this gateway."
+_DATABASE = "the database"
 _LATER = "Try again later."
 
 _TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
@@ -126,12 +127,31 @@ def _fault_of_server(code: str) -> Fault:
 def _fault_of_driver(error: Exception) -> Fault:
     if isinstance(error, ConnectionAcquisitionTimeoutError):
         return Throttled("The database has no free connection for this gateway.", next_step=_LATER)
+    if _is_about_a_certificate(error):
+        return distrusted(_DATABASE)
     if isinstance(error, (DriverError, OSError)):
         return NetworkFault("The database could not be reached, or the connection broke.", next_step=_LATER)
     if isinstance(error, UnicodeEncodeError):
         return QueryRefused("The database takes no such text in a query.", next_step="Ask without it.")
     return BrokenAnswer("The database sent a message that cannot be read.", next_step="Try again.")
 
+
+def _is_about_a_certificate(error: BaseException) -> bool:
+    """Return whether an error comes from a certificate that is not trusted; the driver raises others because of it."""
+    found, unread = set[int](), [error]
+    while unread and len(found) < _CAUSES:
+        error = unread.pop()
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        if id(error) not in found:
+            found.add(id(error))
+            unread += error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+            unread += filter(None, (error.__cause__, error.__context__))
+    return False
+
+
+_CAUSES: Final = 100
+"""So many errors are looked at; the driver has one for each address of a server."""
 
 _WKT: Final = "http://www.opengis.net/ont/geosparql#wktLiteral"
 """A place as text (GeoSPARQL 1.1, section 8.5.1)."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -31,11 +32,12 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.call import Deadline, deadline_passed
-from gateway.settings.endpoint import AccessSettings, EndpointSettings, trusting
+from gateway.settings.endpoint import AccessSettings, EndpointSettings, distrusted, trusting
 from gateway.settings.secrets import read, revealed
 from gateway.settings.urls import is_loopback, postgres_url_problem
 
 _ASK_OPERATOR = "Tell the operator of this gateway."
+_DATABASE = "the database"
 
 _KNOWN: tuple[tuple[tuple[str, ...], type[Fault], str, str], ...] = (
     (("28",), EndpointFault, "The database refused the user or the password of this gateway.", _ASK_OPERATOR),
@@ -81,6 +83,9 @@ A length below zero is a `SystemError` of CPython, one of gigabytes a `MemoryErr
 `ValueError`, and a message that is missing an `AttributeError` of None.
 """
 
+_UNENCRYPTED: Final = "rejected SSL upgrade"
+"""In the text of asyncpg's error where a server does not encrypt connections; it has no kind of its own."""
+
 RAISED: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, *_UNREADABLE)
 """What asyncpg raises."""
 
@@ -95,12 +100,27 @@ def fault_of(error: Exception, deadline: Deadline) -> Fault:
     # A connection has a time-out of its own, which may come long before.
     if deadline.is_over and isinstance(error, (TimeoutError, asyncpg.QueryCanceledError)):
         return deadline_passed()
-    if isinstance(error, asyncpg.PostgresError):
-        state = error.sqlstate or ""
-        for beginnings, kind, wrong, next_step in _KNOWN:
-            if state.startswith(beginnings):
-                return kind(f"{wrong} (SQLSTATE {state})", next_step=next_step)
-        return EndpointFault(f"The database failed to answer. (SQLSTATE {state})", next_step=_ASK_OPERATOR)
+    return _fault_of_server(error) if isinstance(error, asyncpg.PostgresError) else _fault_of_driver(error)
+
+
+def _fault_of_server(error: asyncpg.PostgresError) -> Fault:
+    state = error.sqlstate or ""
+    for beginnings, kind, wrong, next_step in _KNOWN:
+        if state.startswith(beginnings):
+            return kind(f"{wrong} (SQLSTATE {state})", next_step=next_step)
+    return EndpointFault(f"The database failed to answer. (SQLSTATE {state})", next_step=_ASK_OPERATOR)
+
+
+def _fault_of_driver(error: Exception) -> Fault:
+    # It is a ValueError, too.
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return distrusted(_DATABASE)
+    if isinstance(error, ConnectionError) and _UNENCRYPTED in str(error):
+        return EndpointFault(
+            "The database does not encrypt connections.",
+            next_step="The operator of this gateway should have it encrypt them, or add `sslmode=disable` to its URL, "
+            "after which others on the network can read them.",
+        )
     if isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError):
         return QueryRefused("The database takes no such text in a query.", next_step="Ask without it.")
     if isinstance(error, (asyncpg.ProtocolError, *_UNREADABLE)):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, EndpointFault, as_beginning
 from gateway.settings.paths import local_path, path_text
 from gateway.settings.secrets import Reference, is_reference, revealed
 from gateway.settings.section import EndpointUrl, HeaderName, HeaderValue, Iris, Seconds, Section, Unquoted
@@ -324,6 +324,14 @@ class EndpointSettings(Section):
                 "leave timeout.parameter and timeout.header empty"
             )
         return self
+
+
+def distrusted(server: str) -> EndpointFault:
+    """Return the fault of a server, called so, whose certificate `trusting` does not take."""
+    return EndpointFault(
+        f"{as_beginning(server)}'s certificate is not trusted.",
+        next_step="The operator of this gateway should give the CA that signed it, as `endpoint.access.ca_bundle`.",
+    )
 
 
 def trusting(ca_bundle: str, *, is_checked: bool = True) -> ssl.SSLContext:

@@ -14,6 +14,7 @@ import aiohttp
 
 from gateway.errors import ENDPOINT, AnswerCut, BrokenAnswer, EndpointFault, Fault, NetworkFault, as_beginning
 from gateway.graph.call import deadline_passed
+from gateway.settings.endpoint import distrusted
 from gateway.transport.response_verdict import LATER, check_url
 
 _CHUNK = 1 << 16
@@ -209,11 +210,7 @@ def fault_of(error: BaseException, server: str = ENDPOINT) -> Fault:
         case aiohttp.ClientHttpProxyError():
             fault = _proxy_refused(error.status, server)
         case aiohttp.ClientConnectorCertificateError():
-            fault = EndpointFault(
-                f"{as_beginning(server)}'s certificate is not trusted.",
-                next_step="The operator of this gateway should give the CA that signed it, as "
-                "`endpoint.access.ca_bundle`.",
-            )
+            fault = distrusted(server)
         case aiohttp.ClientSSLError():
             fault = EndpointFault(f"No secure connection to {server} could be made.", next_step=check_url(server))
         case aiohttp.ClientResponseError():

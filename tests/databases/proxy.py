@@ -1,7 +1,8 @@
 """A TCP proxy before a database: it can hold back what the server sends, break connections off, or change messages."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -12,6 +13,9 @@ _BLOCK = 1 << 10
 
 _HEAD = 5
 """Bytes of the type and the length of a message of PostgreSQL."""
+
+_SSL_REQUEST = 8
+"""Bytes by which a client of PostgreSQL asks for encryption."""
 
 _VERSION = 4
 """Bytes by which a server of Bolt agrees on a version."""
@@ -172,9 +176,35 @@ class Proxy:
         return rows[:kept]
 
 
+Secured = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+"""Encrypts a connection before anything is forwarded."""
+
+
+def as_bolt(tls: ssl.SSLContext) -> Secured:
+    """Return what encrypts a connection of Neo4j: from its first byte on."""
+
+    async def secured(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await writer.start_tls(tls)
+
+    return secured
+
+
+def as_postgres(tls: ssl.SSLContext) -> Secured:
+    """Return what encrypts a connection of PostgreSQL: after it was asked for ("SSL Session Encryption")."""
+
+    async def secured(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(_SSL_REQUEST)
+        writer.write(b"S")
+        await writer.start_tls(tls)
+
+    return secured
+
+
 @asynccontextmanager
-async def running_proxy(target: int, messages: Callable[[], Messages] | None = None) -> AsyncIterator[Proxy]:
-    """Run a proxy before a port of this machine; only with messages it can leave out rows."""
+async def running_proxy(
+    target: int, messages: Callable[[], Messages] | None = None, secured: Secured | None = None
+) -> AsyncIterator[Proxy]:
+    """Run a proxy before a port of this machine; only with messages it can leave out rows, or damage them."""
     proxy = Proxy()
     proxy.flows.set()
     tasks: set[asyncio.Task[None]] = set()
@@ -185,6 +215,8 @@ async def running_proxy(target: int, messages: Callable[[], Messages] | None = N
         tasks.add(task)
         # A task that ends as cancelled would be reported as an error of the server.
         with suppress(OSError, asyncio.CancelledError):
+            if secured is not None:
+                await secured(reader, writer)
             behind, before = await asyncio.open_connection(HOST, target)
             sending = asyncio.create_task(_forward(reader, before))
             try:
