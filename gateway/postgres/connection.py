@@ -9,7 +9,7 @@ import asyncio
 import math
 import ssl
 import struct
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -390,7 +390,7 @@ def address_of(url: str, endpoint: EndpointSettings) -> Address:
     parts, access = urlsplit(url), endpoint.access
     options = dict(parse_qsl(parts.query))
     host = options.get("host") or parts.hostname or ""
-    user = revealed(access.user or unquote(parts.username or ""), "endpoint.access.user")
+    user = revealed(access.user or options.get("user") or unquote(parts.username or ""), "endpoint.access.user")
     if not user:
         raise ConfigurationError(
             "The URL of the database names no user.",
@@ -403,18 +403,22 @@ def address_of(url: str, endpoint: EndpointSettings) -> Address:
         database=unquote(parts.path).strip("/"),
         user=user,
         password=read(access.password, "endpoint.access.password") if access.password else None,
-        tls=_encryption(host, options.get("sslmode", ""), access),
-        connect_seconds=endpoint.requests.connect_seconds,
+        tls=_encryption(host, options, access),
+        connect_seconds=float(options.get("connect_timeout", endpoint.requests.connect_seconds)),
     )
 
 
-def _encryption(host: str, mode: str, access: AccessSettings) -> Any:
+def _encryption(host: str, options: Mapping[str, str], access: AccessSettings) -> Any:
     """Return asyncpg's `ssl`: off on this machine, and a checked certificate elsewhere, unless the URL says otherwise.
+
+    asyncpg (0.32) binds no channel, so where the URL requires that, the certificate is checked: either finds out who
+    stands between.
 
     Raises:
         ConfigurationError: A password would go unencrypted over a network.
     """
     is_here = host.startswith("/") or is_loopback(host)
+    mode = "verify-full" if options.get("channel_binding") == "require" else options.get("sslmode", "")
     if mode == "disable" or (not mode and is_here):
         if access.password and not is_here and not access.credentials_over_http:
             raise ConfigurationError(
@@ -422,4 +426,7 @@ def _encryption(host: str, mode: str, access: AccessSettings) -> Any:
                 valid="Leave out sslmode=disable, or set endpoint.access.credentials_over_http = true in the profile.",
             )
         return False
-    return trusting(access.ca_bundle, is_checked=mode != "require")
+    context = trusting(access.ca_bundle, is_checked=mode != "require")
+    # The system's authorities sign for whoever asks, so without its own the name counts (as libpq has it).
+    context.check_hostname = context.check_hostname and not (mode == "verify-ca" and access.ca_bundle)
+    return context

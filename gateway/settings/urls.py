@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -113,12 +114,31 @@ def neo4j_url_problem(url: str) -> str:
 
 _SCHEMES = ("postgresql", "postgres")
 
-SSL_MODES: Final = ("disable", "require", "verify-full")
-"""Values of `sslmode`: no encryption; encryption with whoever answers; and the server's certificate is checked."""
+SSL_MODES: Final = ("disable", "require", "verify-ca", "verify-full")
+"""Values of `sslmode`: no encryption; encryption with whoever answers; who signed the server's certificate is checked;
+and its host, too."""
 
-_POSTGRES_FORM = (
-    "postgresql://user@host:5432/database, perhaps with ?sslmode=disable|require|verify-full or ?host=/folder"
-)
+_UNSURE: Final = ("allow", "prefer")
+"""Values of libpq's that let the server decide whether a connection is encrypted."""
+
+_POSTGRES_FORM = f"postgresql://user@host:5432/database, perhaps with ?sslmode={'|'.join(SSL_MODES)} or ?host=/folder"
+
+_IGNORED: Final = ("application_name",)
+
+_TAKEN: Final = ("channel_binding", "connect_timeout", "host", "sslmode", "user")
+"""Options of libpq (PostgreSQL's documentation, "Parameter Key Words") that mean something here."""
+
+_LONGEST_CONNECT: Final = 600
+"""Seconds of `connect_timeout`."""
+
+_OPTION_NAME = re.compile(r"[a-z_]{1,40}")
+"""What the name of an option may be for an error to repeat it; libpq's are all so."""
+
+_INSTEAD: Final = {
+    "options": "make such settings at the database, for the user of the gateway",
+    "sslrootcert": "give the file as endpoint.access.ca_bundle in a profile",
+}
+"""What to do in the place of an option that is not taken, where leaving it out is not enough."""
 
 
 def is_database_url(url: str) -> bool:
@@ -173,12 +193,48 @@ def postgres_url_problem(url: str) -> str:
         )
     folder = options.get("host", "")
     is_place = folder.startswith("/") if "host" in options else bool(parts.hostname)
-    is_mode = options.get("sslmode", SSL_MODES[0]) in SSL_MODES
-    if not is_place or not is_mode or options.keys() - {"host", "sslmode"} or port == 0 or parts.fragment:
+    if not is_place or port == 0 or parts.fragment:
         return f"it is not a URL of the form {_POSTGRES_FORM}"
+    if problem := _option_problem(options):
+        return problem
     if not unquote(parts.path).strip("/") or not url.isprintable():
         return "it names no database after the host"
     return ""
+
+
+def _option_problem(options: Mapping[str, str]) -> str:
+    """Return which option of a URL of PostgreSQL is not taken, and what to do; empty where all are."""
+    for name in options:
+        if name not in (*_TAKEN, *_IGNORED):
+            shown = name if _OPTION_NAME.fullmatch(name) else "that it has"
+            instead = _INSTEAD.get(name, "leave it out")
+            return f"the option {shown} is not taken: {instead}. Taken are {', '.join(sorted((*_TAKEN, *_IGNORED)))}"
+    mode = options.get("sslmode", SSL_MODES[0])
+    if mode not in SSL_MODES:
+        why = ", by which the server decides whether the connection is encrypted," if mode in _UNSURE else ""
+        shown = f"={mode}" if mode in _UNSURE else ""
+        return (
+            f"its sslmode{shown}{why} is not taken: write sslmode=verify-full, verify-ca or require, or "
+            "sslmode=disable for a connection without encryption"
+        )
+    binding = options.get("channel_binding", "prefer")
+    if binding not in _BINDINGS:
+        return f"its channel_binding is not taken: write one of {', '.join(_BINDINGS)}, or leave it out"
+    if binding == "require" and options.get("sslmode") == "disable":
+        return "channel_binding=require and sslmode=disable exclude each other: leave out one of them"
+    return _seconds_problem(options.get("connect_timeout"))
+
+
+_BINDINGS: Final = ("disable", "prefer", "require")
+
+
+def _seconds_problem(seconds: str | None) -> str:
+    if seconds is None or (_SECONDS.fullmatch(seconds) and 1 <= int(seconds) <= _LONGEST_CONNECT):
+        return ""
+    return f"its connect_timeout is not taken: write a number of seconds from 1 to {_LONGEST_CONNECT}, or leave it out"
+
+
+_SECONDS = re.compile(r"[0-9]{1,4}")
 
 
 VARIABLE = "BFSQL_CONTACT"

@@ -96,7 +96,7 @@ NO_ADDRESS = {
     "postgresql://me:hush@127.0.0.1/graph": "the URL contains a password",
     "postgresql://me@127.0.0.1/graph?password=hush": "the URL contains a password",
     "postgresql://me@127.0.0.1": "names no database",
-    "postgresql://me@127.0.0.1/graph?sslmode=prefer": "not a URL of the form postgresql://",
+    "postgresql://me@127.0.0.1/graph?sslmode=prefer": "write sslmode=verify-full, verify-ca or require",
     "neo4j://me:hush@127.0.0.1/graph": "the URL contains a password",
     "NEO4J://127.0.0.1/one/two": "not a URL of the form neo4j://",
 }

@@ -83,6 +83,46 @@ async def test_tables_are_read_over_tls_by_the_ca_bundle_and_by_nothing_else(
         assert await is_not_trusted(table_pool(proxy, database, "sslmode=verify-full"))
 
 
+async def test_a_host_is_checked_unless_verify_ca_names_no_host_of_an_authority_of_its_own(
+    database: Database, authority: trustme.CA, bundle: str
+) -> None:
+    tls = as_postgres(served_as(authority, "elsewhere.example"))
+    async with running_proxy(database.server.port, secured=tls) as proxy:
+        assert await answer(table_pool(proxy, database, "sslmode=verify-ca", bundle)) == [[1]]
+        assert await is_not_trusted(table_pool(proxy, database, "sslmode=verify-full", bundle))
+        assert await is_not_trusted(table_pool(proxy, database, "sslmode=verify-ca"))
+
+
+async def test_what_a_service_adds_to_its_url_is_taken_and_never_weakens_the_check(
+    database: Database, authority: trustme.CA, bundle: str
+) -> None:
+    tls = as_postgres(served_as(authority, HOST))
+    added = "&connect_timeout=20&application_name=psql"
+    async with running_proxy(database.server.port, secured=tls) as proxy:
+        assert await answer(table_pool(proxy, database, f"sslmode=require&channel_binding=prefer{added}")) == [[1]]
+        for bound in ("sslmode=require&channel_binding=require", "channel_binding=require"):
+            assert await answer(table_pool(proxy, database, bound + added, bundle)) == [[1]]
+            assert await is_not_trusted(table_pool(proxy, database, bound + added))
+
+
+def test_the_authorities_of_the_system_sign_for_anybody_so_verify_ca_checks_the_host_of_a_certificate_of_theirs(
+    bundle: str,
+) -> None:
+    url = "postgresql://reader@db.example.org/graph?sslmode=verify-ca"
+    own, systems = (postgres_address(url, settings(AccessSettings(), ca)).tls for ca in (bundle, ""))
+    assert (own.check_hostname, systems.check_hostname) == (False, True)
+    assert own.verify_mode == systems.verify_mode == ssl.CERT_REQUIRED
+
+
+def test_the_user_and_the_time_for_connecting_may_stand_among_the_options_of_a_url() -> None:
+    address = postgres_address(
+        "postgresql://db.example.org/graph?user=reader%40x&connect_timeout=3", EndpointSettings()
+    )
+    assert (address.user, address.connect_seconds) == ("reader@x", 3)
+    known = AccessSettings(user="other", password="env:HOME")  # noqa: S106 - a variable
+    assert postgres_address("postgresql://h/graph?user=reader", EndpointSettings(access=known)).user == "other"
+
+
 async def test_a_server_of_tables_that_does_not_encrypt_is_told(database: Database) -> None:
     async with running_proxy(database.server.port) as proxy:
         with pytest.raises(EndpointFault, match="does not encrypt connections") as caught:

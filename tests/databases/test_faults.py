@@ -160,8 +160,25 @@ async def test_calls_to_a_server_that_has_stopped_end_in_time_and_it_is_found_ag
         ("postgresql://reader:hunter2@127.0.0.1/graph", "contains a password"),
         ("postgresql://reader@127.0.0.1/graph?password=hunter2", "contains a password"),
         ("postgresql://127.0.0.1", "names no database"),
-        ("postgresql://127.0.0.1/graph?options=-csearch_path%3Dx", "of the form"),
-        ("postgresql://127.0.0.1/graph?sslmode=maybe", "of the form"),
+        (
+            "postgresql://127.0.0.1/graph?options=hunter2",
+            "option options is not taken: make such settings at the database",
+        ),
+        (
+            "postgresql://127.0.0.1/graph?sslrootcert=hunter2",
+            "sslrootcert is not taken: give the file as endpoint.access.ca",
+        ),
+        ("postgresql://127.0.0.1/graph?keepalives=1", "option keepalives is not taken: leave it out"),
+        ("postgresql://127.0.0.1/graph?hunter2=1", "option that it has is not taken: leave it out"),
+        ("postgresql://127.0.0.1/graph?sslmode=allow", "sslmode=allow, by which the server decides whether"),
+        ("postgresql://127.0.0.1/graph?sslmode=prefer", "sslmode=prefer, by which the server decides whether"),
+        ("postgresql://127.0.0.1/graph?sslmode=hunter2", "sslmode is not taken: write sslmode=verify-full"),
+        ("postgresql://127.0.0.1/graph?channel_binding=hunter2", "channel_binding is not taken: write one of disable"),
+        ("postgresql://127.0.0.1/graph?channel_binding=require&sslmode=disable", "exclude each other"),
+        *(
+            (f"postgresql://127.0.0.1/graph?connect_timeout={seconds}", "a number of seconds from 1 to 600")
+            for seconds in ("0", "-1", "601", "99999999999", "1.5", "\u0663", "hunter2", "")
+        ),
         ("postgresql://127.0.0.1:99999/graph", "of the form"),
         ("postgresql://127.0.0.1/graph", "names no user"),
         ("neo4j://reader:hunter2@127.0.0.1/graph", "contains a password"),
