@@ -1,5 +1,7 @@
 """RDF4J ends an answer after its time limit without a sign: what was cut is asked for again, or told.
 
+A limit that is reached before the answer begins is told by RDF4J itself.
+
 Half of the cuts reach the gateway as RDF4J makes them, in the middle of a row. The other half are closed between two
 rows on the way, so that only the missing sentinel shows them.
 """
@@ -20,10 +22,12 @@ from rdflib import URIRef
 
 from gateway.answers.models import Answer as Told
 from gateway.api import open_gateway
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, GaveUp
+from gateway.graph.call import Deadline
 from gateway.settings.limits import LimitSettings, OrientationSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
+from gateway.transport.http import Http
 from tests.drawn.judging import Truth, judge_under_faults
 from tests.drawn.questions import Question
 from tests.faults.catalogue import InjectedFault
@@ -174,6 +178,17 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         except ServerUnavailable as error:
             skip_or_fail(error)
         yield server.endpoint("wide")
+
+
+async def test_a_time_limit_that_is_reached_before_an_answer_begins_is_told_as_one(endpoint: str) -> None:
+    transport = Http(f"{endpoint}{LIMIT}", max_bytes=1_000)
+    # RDF4J looks for the first row of an ASK before it answers; of a SELECT, only while it answers.
+    never = 'ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(STR(?a) = CONCAT(STR(?i), "x")) }'
+    try:
+        with pytest.raises(GaveUp, match="its own limit of time or memory"):
+            await transport.select(never, Deadline.after(60))
+    finally:
+        await transport.close()
 
 
 def drawn(number: int) -> Question:

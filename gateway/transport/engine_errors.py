@@ -21,6 +21,9 @@ _GAVE_UP = (
     b"TimeoutException",  # Blazegraph: Java's, and its own QueryTimeoutException
     b"Query deadline is expired",  # Blazegraph
     b"exceeded query timeout",  # Stardog, with status 500
+    b"Query evaluation took too long",  # RDF4J, and what is built on it, with status 503
+    b"TimeLimitExceededException",  # Neptune, with status 500, and after rows
+    b"MemoryLimitExceededException",  # Neptune, with status 500
     b"OutOfMemoryError",  # any Java engine
     b"S1TAT",  # Virtuoso, its anytime limit
     b"S1T00",  # Virtuoso
@@ -32,6 +35,12 @@ _TOO_LONG = (
     b"SP031",  # Virtuoso, the SQL that it makes of a query is too long
     b"SR353",  # Virtuoso, a sorted page that ends beyond its row cap
     b"headers size must fit",  # Oxigraph, a long GET
+    b"QueryTooLargeException",  # Neptune
+    b"QueryLimitException",  # Neptune, also about the size of a query
+)
+_THROTTLING = (
+    b'"ThrottlingException"',  # Neptune, with status 500: too many requests
+    b'"QueryLimitExceededException"',  # Neptune, with status 500: too many queries at once
 )
 _DEADLOCKED = (
     b"SR172",  # Virtuoso, with status 200 and no row: two queries waited for each other
@@ -67,6 +76,11 @@ def too_long(text: bytes) -> bool:
 def deadlocked(text: bytes) -> bool:
     """Tell whether an engine says that it dropped a query because two of them waited for each other."""
     return _any(_DEADLOCKED, text)
+
+
+def throttling(text: bytes) -> bool:
+    """Tell whether an engine says, with a status that does not, that it wants fewer requests."""
+    return _any(_THROTTLING, text)
 
 
 def overloaded(text: bytes) -> bool:

@@ -234,6 +234,8 @@ def _failed(reply: Reply, text: bytes) -> Fault:
         return _gave_up(reply, text)
     if engine_errors.deadlocked(text):
         return _deadlocked(reply, text)
+    if engine_errors.throttling(text):
+        return _throttled(reply, text)
     wrong = f"The endpoint failed with HTTP status {reply.status}."
     if reply.status != HTTPStatus.INTERNAL_SERVER_ERROR:
         return EndpointFault(wrong, next_step=LATER)
@@ -288,7 +290,7 @@ def _too_many(reply: Reply, text: bytes) -> Fault:
 
 
 def _unavailable(reply: Reply, text: bytes) -> Fault:
-    """Fuseki's time-out, or a server that has too much to do."""
+    """The time-out of Fuseki or RDF4J, or a server that has too much to do."""
     if engine_errors.gave_up(text) and not engine_errors.overloaded(text):
         return _gave_up(reply, text)
     return Throttled("The endpoint is overloaded or out of service.", next_step=LATER, retry_after=reply.retry_after)

@@ -287,6 +287,16 @@ REFUSING: Final = (
     _page("page-200", 200, "Welcome"),
     _page("page-200-as-json", 200, "Welcome", JSON),
     _always("timed-out-503", _FUSEKI, "Query timed out\n", status=503),
+    _always("took-too-long-503", 'RDF4J; docs/notes/rdf4j.md, "HTTP"', "Query evaluation took too long", status=503),
+    _always(
+        "time-limit-500",
+        'Neptune; docs/notes/endpoints.md, "Statuses"',
+        json.dumps(
+            {"code": "TimeLimitExceededException", "detailedMessage": "Operation terminated (deadline exceeded)"}
+        ),
+        status=500,
+        content_type="application/json",
+    ),
     _always("timed-out-500", 'Blazegraph; docs/notes/blazegraph.md, "HTTP"', BLAZEGRAPH_TEXT, status=500),
     _always(
         "transaction-timed-out-500", _VIRTUOSO_STATUS, "Virtuoso S1T00 Error SR171: Transaction timed out\n", status=500

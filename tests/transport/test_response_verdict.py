@@ -40,8 +40,9 @@ pytestmark = pytest.mark.anyio
 QUERY = "SELECT ?x { ?x ?p ?o }"
 NOW = "Sat, 21 Nov 2026 10:00:00 GMT"
 
-# Real texts: Blazegraph 2.1.5, Fuseki 6.2.0 and Virtuoso 7.2.5.1 as run for this project; QLever and the Wikidata query
-# service from their sources, Stardog from a test of one of its clients (docs/notes/endpoints.md, "Statuses").
+# Real texts: Blazegraph 2.1.5, Fuseki 6.2.0, RDF4J 4.1.3 and Virtuoso 7.2.5.1 as run for this project; QLever and the
+# Wikidata query service from their sources, Stardog from a test of one of its clients, Neptune from its manual
+# (docs/notes/endpoints.md, "Statuses").
 TRACE = b"\tat com.bigdata.rdf.sail.webapp.BigdataServlet.submitApiTask(BigdataServlet.java:292)\n" * 40
 BLAZEGRAPH = b"SPARQL-QUERY: queryStr=" + QUERY.encode()
 BLAZEGRAPH_TIME = BLAZEGRAPH + b"\njava.util.concurrent.TimeoutException\n" + TRACE
@@ -52,6 +53,10 @@ STARDOG_TIME = (
     b"com.complexible.stardog.plan.eval.operator.OperatorException: "
     b"Query execution cancelled: Execution time exceeded query timeout"
 )
+RDF4J_TIME = b"Query evaluation took too long"
+NEPTUNE = b'{"requestId": "0dbcded3-a9a1-4a25-b419-828c46342e47", "code": "%s", "detailedMessage": "%s"}'
+NEPTUNE_TIME = NEPTUNE % (b"TimeLimitExceededException", b"Operation terminated (deadline exceeded)")
+NEPTUNE_MEMORY = NEPTUNE % (b"MemoryLimitExceededException", b"Operation terminated (out of memory)")
 FUSEKI_TIME = b"Query timed out\n"
 VIRTUOSO = b"Virtuoso %s Error %s: %s\n\nSPARQL query:\n" + QUERY.encode()
 VIRTUOSO_TIME = VIRTUOSO % (b"S1T00", b"SR171", b"Transaction timed out")
@@ -95,6 +100,17 @@ async def fault_of_answer(handler: Handler, query: str = QUERY) -> Fault:
         (500, BLAZEGRAPH + b"\njava.lang.NullPointerException\n" + TRACE, ServerFailed),
         (500, STARDOG_TIME, GaveUp),
         (500, b"com.complexible.stardog.plan.eval.operator.OperatorException: Unexpected", ServerFailed),
+        (503, RDF4J_TIME, GaveUp),
+        (500, NEPTUNE_TIME, GaveUp),
+        (200, NEPTUNE_TIME, GaveUp),
+        (500, NEPTUNE_MEMORY, GaveUp),
+        (400, NEPTUNE % (b"QueryTooLargeException", b"The query was rejected because of its size."), QueryTooLong),
+        (400, NEPTUNE % (b"QueryLimitException", b"Size of query exceeds system limit."), QueryTooLong),
+        (400, NEPTUNE % (b"MalformedQueryException", b"Malformed query"), QueryRefused),
+        (429, NEPTUNE % (b"TooManyRequestsException", b"Too many requests"), Throttled),
+        (500, NEPTUNE % (b"ThrottlingException", b"Rate of requests exceeds the maximum throughput."), Throttled),
+        (500, NEPTUNE % (b"QueryLimitExceededException", b"Not enough of a limited resource"), Throttled),
+        (500, NEPTUNE % (b"InternalFailureException", b"The request processing has failed."), ServerFailed),
         (400, BLAZEGRAPH_SYNTAX, QueryRefused),
         (500, VIRTUOSO_TIME, GaveUp),
         (500, VIRTUOSO_ANYTIME, GaveUp),
