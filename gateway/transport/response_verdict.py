@@ -325,7 +325,10 @@ _BY_STATUS: Mapping[int, _Judge] = {
     502: _always(BrokenAnswer, "A proxy got no answer from the endpoint.", LATER),
     503: _unavailable,
     504: _always(GaveUp, "A proxy gave up waiting for the endpoint.", LATER),
-    # Cloudflare's own: it reached no server, or none in time; and a server that took longer than it waits.
-    **dict.fromkeys((521, 522, 523), _always(BrokenAnswer, "A proxy got no answer from the endpoint.", LATER)),
+    # Cloudflare's own: the server's answer makes no sense to it, or it reached no server, or none in time, or knows no
+    # address of it (530, as of a tunnel that is down); and a server that took longer than it waits.
+    **dict.fromkeys(
+        (520, 521, 522, 523, 530), _always(BrokenAnswer, "A proxy got no answer from the endpoint.", LATER)
+    ),
     524: _always(GaveUp, "A proxy gave up waiting for the endpoint.", LATER),
 }

@@ -350,8 +350,10 @@ async def test_a_body_of_http_1_0_ends_with_the_connection() -> None:
         (502, BrokenAnswer, "proxy got no answer"),
         (503, Throttled, "overloaded"),
         (504, GaveUp, "proxy gave up"),
+        (520, BrokenAnswer, "proxy got no answer"),
         (522, BrokenAnswer, "proxy got no answer"),
         (524, GaveUp, "proxy gave up"),
+        (530, BrokenAnswer, "proxy got no answer"),
     ],
 )
 async def test_a_bad_status_is_typed_and_reported_without_the_endpoints_own_words(
