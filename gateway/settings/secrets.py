@@ -51,7 +51,8 @@ def read(reference: str, setting: str) -> SecretStr:
     kind, _, place = reference.partition(":")
     if kind == "env":
         where = f"the environment variable {place}"
-        secret: str | None = os.environ.get(place, "")
+        # What was made by `echo` ends a line.
+        secret: str | None = _without_line_end(os.environ.get(place, ""))
     else:
         where = f"the file {place}"
         secret = _text_of(local_path(place))
@@ -74,6 +75,10 @@ def _text_of(path: Path) -> str | None:
         if not path.is_file():
             return None
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return file.read(_LONGEST + 3).removesuffix("\n").removesuffix("\r")
+            return _without_line_end(file.read(_LONGEST + 3))
     except (OSError, ValueError):
         return None
+
+
+def _without_line_end(text: str) -> str:
+    return text.removesuffix("\n").removesuffix("\r")

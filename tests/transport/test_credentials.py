@@ -370,6 +370,19 @@ def test_what_cannot_be_read_or_sent_is_reported_at_the_start_without_the_secret
     assert_hidden(everything_about(caught.value))
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+async def test_one_line_end_of_a_secret_is_not_sent(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_ENDED", f"s3cret-token{end}")
+    (tmp_path / "ended").write_bytes(f"s3cret-token{end}".encode())
+    for given in ("env:TEST_ENDED", f"file:{tmp_path}/ended"):
+        assert await header_sent("Authorization", settings(f'token = "{given}"')) == "Bearer s3cret-token"
+    for unreadable, told in ((f"s3cret{end}{end}", "is not a secret"), (end, "is empty or not set")):
+        monkeypatch.setenv("TEST_ENDED", unreadable)
+        with pytest.raises(ConfigurationError, match=told) as caught:
+            access_to(LOCAL, settings('token = "env:TEST_ENDED"'))
+        assert_hidden(everything_about(caught.value))
+
+
 NO_SECRETS = {
     "a private key": b"-----BEGIN OPENSSH PRIVATE KEY-----\ns3cret\n-----END OPENSSH PRIVATE KEY-----\n",
     "a list of accounts": b"root:x:0:0:s3cret:/root:/bin/bash\ndaemon:x:1:1\n",
