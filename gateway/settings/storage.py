@@ -344,4 +344,8 @@ def _of_policy(profile: Profile) -> str:
 def _without_secrets(url: str) -> str:
     parts = urlsplit(url)
     query = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not is_secret_name(pair[0])]
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(query), fragment="").geturl()
+    who, _, place = parts.netloc.rpartition("@")
+    # A database may let its users read different rows.
+    user = who.partition(":")[0] if is_database_url(url) else ""
+    netloc = f"{user}@{place}" if user else place
+    return parts._replace(netloc=netloc, query=urlencode(query), fragment="").geturl()

@@ -411,6 +411,15 @@ def test_no_secret_of_a_url_is_stored() -> None:
     assert "hush" not in json.dumps(identity.readable)
 
 
+def test_users_of_one_database_have_a_folder_each_because_they_may_read_other_rows() -> None:
+    urls = [f"postgresql://{who}graphs.example.org/films" for who in ("", "ann@", "ann:hush@", "bob@")]
+    identities = [GraphIdentity.of(url, Profile(), {}) for url in urls]
+    none, ann, ann_too, bob = map(graph_folder, identities)
+    assert ann == ann_too
+    assert len({none, ann, bob}) == 3
+    assert "hush" not in json.dumps([identity.readable for identity in identities])
+
+
 def test_the_operators_folder_wins_over_the_users_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     identity = GraphIdentity.of(ONE_URL, Profile(), {})
