@@ -503,6 +503,18 @@ def several_meant(argument: str, name: str, kind: str, meant: str) -> str:
     return f"{argument}: {name} means several {kind}s, and all are meant: {meant}."
 
 
+def taken_by_alias(argument: str, name: str, kind: str, term: str) -> str:
+    """Return a warning: a name is no label, and was taken for the term of which it is an alias."""
+    return f"{argument}{': ' if argument else ''}{name} was taken for the {kind} {term}, by an alias."
+
+
+def alias_of_several(argument: str, name: str, kind: str, terms: str) -> InputError:
+    """Return the error of a name that is an alias of several terms."""
+    return InputError(
+        f"{argument}: {name} is an alias of several {kind}s: {terms}.", next_step="Write the ID of the one meant."
+    )
+
+
 def more_names(argument: str, count: int) -> str:
     """Return what stands for further warnings about names."""
     return f"{argument}: {counted(count, 'more name')} like these."

@@ -19,6 +19,7 @@ def _texts() -> Iterator[tuple[str, str]]:
     # Tests write them, and are imported by these alone.
     from tests.blank_nodes import served_graphs  # noqa: PLC0415
     from tests.every_engine import (  # noqa: PLC0415
+        test_aliases_of_terms,
         test_joined_names,
         test_languages_of_calls,
         test_names_one_step_away,
@@ -27,6 +28,7 @@ def _texts() -> Iterator[tuple[str, str]]:
     )
     from tests.sparql import test_names  # noqa: PLC0415
 
+    yield "aliases-of-terms.ttl", test_aliases_of_terms.GRAPH
     yield "joined.ttl", test_joined_names.GRAPH
     yield "languages.ttl", test_languages_of_calls.GRAPH
     yield "names-one-step-away.ttl", test_names_one_step_away.GRAPH

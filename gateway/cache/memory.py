@@ -203,6 +203,8 @@ def _of_facts(answer: NodeFacts) -> int:
         size += getsizeof(answer.description) + _ROUNDED
     for type_ in answer.types:
         size += getsizeof(type_) + _ROUNDED
+    if answer.aliases:
+        size += getsizeof(answer.aliases) + _of_texts(answer.aliases)
     return size if answer.mark is WHOLE else size + _of_mark(answer.mark)
 
 

@@ -44,6 +44,7 @@ from gateway.settings.vocabulary import VALUE_MARK
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.iri import DEPRECATED, is_sendable, is_skolem, local_name
 from gateway.terms.literals import Literal, best_text, is_relative, language_order
+from gateway.terms.name_predicates import aliases_among
 from gateway.terms.names import compact, one_line
 
 Answer = TypeVar("Answer")
@@ -136,6 +137,7 @@ class NodeReader(DatabaseReader):
         self._edges = edges
         self._values = JsonValues(client.ids, client.terms)
         self._name_predicates = (*profile.roles.name, *profile.roles.synonym)
+        self._synonyms = profile.roles.synonym
         self._batch = profile.limits.facts_batch
         self._with_properties = min(self._batch, max(1, profile.limits.body_bytes // _BYTES))
         self._known_types: BoundedMap[str, tuple[Iri, ...]] = BoundedMap(_KNOWN_TYPES_BYTES)
@@ -201,13 +203,19 @@ class NodeReader(DatabaseReader):
         order = language_order(self._profile.names.languages, call.language)
         return best_text(_literals(node), self._profile.roles.description, order)
 
-    async def labels(
-        self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call
-    ) -> tuple[Mapping[Iri, str], bool]:
-        """Return the names that terms of the schema have as nodes, and whether these are all that there are."""
-        facts = await self.facts([*types, *predicates], call, names=True, descriptions=False)
-        names = {iri: fact.name for iri, fact in facts.items() if fact.name}
-        return names, all(fact.mark.whole for fact in facts.values())
+    async def labels(self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+        """Return the names and synonyms that terms of the schema have as nodes."""
+        return await self.terms([*types, *predicates], call)
+
+    async def terms(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+        """Return the names and synonyms of types and predicates; see `GraphStore.predicates`."""
+
+        def named(node: _Node) -> NodeFacts:
+            name = self._name_of(node, call)
+            aliases = aliases_among(_literals(node), self._synonyms, name)
+            return NodeFacts(node.types, name, node.types_mark, aliases=aliases)
+
+        return await checked_facts(await self._read(ids, call, named, NodeFacts, properties=True), call)
 
     async def metadata(
         self,

@@ -61,7 +61,7 @@ class DatabaseStore:
         self.existing = nodes.existing
         self.subjects = partial(nodes.existing, as_subjects=True)
         self.nodes = nodes.facts
-        self.predicates = partial(nodes.facts, names=True)
+        self.predicates = nodes.terms
         self.narrower = nodes.narrower
         self.identities = nodes.identities
         self.mentions = nodes.mentions

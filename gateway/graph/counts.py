@@ -91,8 +91,8 @@ def in_order(counts: Iterable[EdgeCount]) -> tuple[EdgeCount, ...]:
     return tuple(sorted(counts, key=lambda one: (-one.count, one.predicate, one.incoming)))
 
 
-ReadLabels = Callable[[Sequence[Iri], Sequence[Iri], Call], Awaitable[tuple[Mapping[Iri, str], bool]]]
-"""Returns the labels of types and predicates, and whether these are all that there are."""
+ReadNames = Callable[[Sequence[Iri], Sequence[Iri], Call], Awaitable[Mapping[Iri, NodeFacts]]]
+"""Returns the names and synonyms of types and predicates."""
 
 
 @dataclass(slots=True)
@@ -185,21 +185,21 @@ async def schema_of(
     found: TermCounts,
     basis: Basis,
     reason: str,
-    read_labels: ReadLabels,
+    read_names: ReadNames,
     call: Call,
     *,
     left_out: int = 0,
     superclasses: Mapping[Iri, tuple[Iri, ...]] | None = None,
     broader: ReadBroader | None = None,
 ) -> Schema:
-    """Return the schema of some terms, with the labels that the graph has.
+    """Return the schema of some terms, with the labels and synonyms that the graph has.
 
     Args:
         found: The terms; those that no query can name are left out.
         basis: How they were found.
         reason: Why these may not be all; empty if they are.
-        read_labels: Reads the labels.
-        call: Pays for the labels.
+        read_names: Reads the labels and synonyms.
+        call: Pays for them.
         left_out: Terms that were left out before.
         superclasses: The superclasses of the types, as far as they were read.
         broader: Reads these beside the labels, if they were not read.
@@ -213,7 +213,7 @@ async def schema_of(
         reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
     async with together() as tasks:
         rising = None if broader is None else tasks.create_task(superclasses_of(list(found.types), broader, call))
-        labels, labelled = await read_labels(list(types), list(predicates), call)
+        facts = await read_names(list(types), list(predicates), call)
     above = superclasses or {} if rising is None else rising.result()
 
     def with_labels(_: Deadline) -> Schema:
@@ -223,10 +223,10 @@ async def schema_of(
             *([sorted(above.items())] if above else ()),
         )
         return Schema(
-            types=_terms(types, labels),
-            predicates=_terms(predicates, labels),
+            types=_terms(types, facts),
+            predicates=_terms(predicates, facts),
             exact=not reason,
-            labelled=labelled,
+            labelled=all(fact.mark.whole for fact in facts.values()),
             reason=reason,
             version=hashlib.sha256(repr(content).encode()).hexdigest()[:12],
             basis=basis,
@@ -242,8 +242,12 @@ def _sendable(terms: Mapping[Iri, int | None]) -> dict[Iri, int | None]:
     return {iri: count for iri, count in terms.items() if is_sendable(iri)}
 
 
-def _terms(counts: Mapping[Iri, int | None], labels: Mapping[Iri, str]) -> tuple[Term, ...]:
-    return tuple(Term(iri, count, labels.get(iri, "")) for iri, count in counts.items())
+def _terms(counts: Mapping[Iri, int | None], facts: Mapping[Iri, NodeFacts]) -> tuple[Term, ...]:
+    named = ((iri, count, facts.get(iri, _NO_FACTS)) for iri, count in counts.items())
+    return tuple(Term(iri, count, one.name, one.aliases) for iri, count, one in named)
+
+
+_NO_FACTS = NodeFacts()
 
 
 ReadBroader = Callable[[Sequence[Iri], Call], Awaitable[Mapping[Iri, tuple[Iri, ...]]]]

@@ -120,7 +120,7 @@ class GraphStore(Protocol):
         ...
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
-        """Return the name of each predicate: its own, or that of the entity that the profile maps it to."""
+        """Return the name and the synonyms of each predicate: its own, or those of the entity that it is mapped to."""
         ...
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:

@@ -214,6 +214,7 @@ class NodeFacts:
         left_out: The number of types left out because they are not IRIs, or too long for IDs.
         is_described: Whether the description could be read, if it was requested.
         is_deprecated: Whether the node is deprecated, if the description was requested.
+        aliases: Its synonyms, sorted, if it was asked about as a predicate or a type of the schema.
     """
 
     types: tuple[Iri, ...] = ()
@@ -223,6 +224,7 @@ class NodeFacts:
     left_out: int = 0
     is_described: bool = True
     is_deprecated: bool = False
+    aliases: tuple[str, ...] = ()
 
     @property
     def are_types_known(self) -> bool:
@@ -396,11 +398,13 @@ class Term:
         iri: Its IRI.
         count: How many nodes have the type, or how many edges the predicate has; None if unknown.
         label: Its label; empty if there is none.
+        aliases: Its synonyms, sorted.
     """
 
     iri: Iri
     count: int | None
     label: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,11 @@ class PredicateNames(Protocol):
     """What the names of predicates mean in one graph."""
 
     def predicates(self, name: str) -> Collection[Iri]:
-        """Return the predicates that have a name, ID or label; `<IRI>` is an ID; none for an unknown name."""
+        """Return the predicates that have a name, ID, label or alias; `<IRI>` is an ID; none for an unknown name."""
+        ...
+
+    def is_alias(self, name: str) -> bool:
+        """Return whether a name is no more than an alias of its predicates, of which one alone may then be meant."""
         ...
 
     def is_id(self, name: str) -> bool:
@@ -76,7 +80,7 @@ class WalkReader:
     Args:
         names: What names mean.
         argument: The argument that has the walks, for errors.
-        union: Whether a name that fits several predicates means all of them; else it is an error.
+        union: Whether a name that fits several predicates means all of them; else, and for an alias, an error.
     """
 
     def __init__(self, names: PredicateNames, argument: str, *, union: bool) -> None:
@@ -148,6 +152,8 @@ class WalkReader:
             if not predicates and _is_role(step, steps[:place]):
                 walk.append(Step(_ROLES[step.name]))
                 continue
+            if len(predicates) > 1 and self._names.is_alias(step.name):
+                raise self._several(step.name, predicates)
             if len(predicates) > 1 and not self._names.is_id(step.name):
                 ambiguous.append((step.name, predicates))
             walk.append(Step(predicates, step.is_inverse))

@@ -150,10 +150,8 @@ class SchemaCache:
         facts: dict[Iri, NodeFacts] = {}
         # Those of the schema are for calls in every language.
         with call.reserving(requests=_KEPT, time=_KEPT), call.in_language(""):
-            if types:
-                facts |= await self._store.nodes(types, call, names=True)
-            if predicates:
-                facts |= await self._store.predicates(predicates, call)
+            if types or predicates:
+                facts |= await self._store.predicates([*types, *predicates], call)
         await Slices().begin()
         if self.latest is unlabelled:
             # It was not read again meanwhile.
@@ -385,7 +383,9 @@ def _not_enumerated(schema: Schema, fault: Fault) -> Schema:
 def _with_labels(schema: Schema, facts: Mapping[Iri, NodeFacts]) -> Schema:
     def named(terms: tuple[Term, ...]) -> tuple[Term, ...]:
         return tuple(
-            replace(term, label=facts[term.iri].name) if not term.label and term.iri in facts else term
+            replace(term, label=facts[term.iri].name, aliases=facts[term.iri].aliases)
+            if not term.label and term.iri in facts
+            else term
             for term in terms
         )
 

@@ -79,6 +79,11 @@ class TermLookup:
         self._terms = terms
         self._listed = dict.fromkeys((*words, *(term.iri for term in terms)))
 
+    @property
+    def terms(self) -> Sequence[Term]:
+        """The terms, with a label and aliases each; one may be there for several languages."""
+        return self._terms
+
     def __len__(self) -> int:
         return len(self._listed)
 
@@ -95,8 +100,8 @@ class TermLookup:
 
     @property
     def is_indexed(self) -> bool:
-        """Whether its names have been computed."""
-        return "names" in vars(self)
+        """Whether its names and aliases have been computed."""
+        return "aliases" in vars(self)
 
     @computed_once
     def names(self) -> _Names:
@@ -119,6 +124,16 @@ class TermLookup:
                 index(term.label, term.iri)
         return by_name, spelled
 
+    @computed_once
+    def aliases(self) -> Mapping[str, set[str]]:
+        """The terms by their synonyms in folded form, without those that are names of other terms."""
+        by_alias: dict[str, set[str]] = defaultdict(set)
+        for term in self._terms:
+            for alias in term.aliases:
+                by_alias[fold(alias)].add(term.iri)
+        names, _ = self.names
+        return {alias: iris for alias, iris in by_alias.items() if alias not in names}
+
     def words(self) -> Mapping[str, Iri]:
         """Return the labels and local names of the terms, each with the first of its terms: no IDs."""
         by_name, spelled = self.names
@@ -136,7 +151,8 @@ class TermLookup:
             leaves_out: Whether a name that matches nothing is left out, with a warning, if another one matches.
 
         Raises:
-            InputError: A name matches nothing and the schema is comprehensive; the text names the nearest.
+            InputError: A name matches nothing and the schema is comprehensive; the text names the nearest. Or it is an
+                alias of several terms; the text lists them.
         """
         iris: set[str] = set()
         warnings: list[str] = []
@@ -146,6 +162,8 @@ class TermLookup:
         for name in names:
             found = self._find(name, further)
             ids = self._ids(name, further)
+            if not found and (found := self._by_alias(argument, name)):
+                warnings.append(self._taken(argument, name, found))
             if not found and self._comprehensive:
                 unknown.append(self._no_such(argument, name, hinted=len(unknown) < HINTED))
                 continue
@@ -171,7 +189,7 @@ class TermLookup:
             hinted: Whether a warning has the nearest listed names.
 
         Raises:
-            InputError: The name matches nothing; the text names the nearest.
+            InputError: The name matches nothing; the text names the nearest. Or it is an alias of several terms.
             Fault: The name matches nothing, and terms or names could not be read.
         """
         found, ids = self._find(name, _NOTHING), self._ids(name)
@@ -185,6 +203,8 @@ class TermLookup:
                 return ids, ""
             nearest = self._nearest(name) if hinted else ""
             return ids, messages.absent_term(argument, in_prose(name), self._kind, nearest)
+        if found := self._by_alias(argument, name):
+            return frozenset(found), self._taken(argument, name, found)
         raise self.unknown(argument, name)
 
     def unknown(self, argument: str, name: str) -> GatewayError:
@@ -197,8 +217,16 @@ class TermLookup:
         return self._unread
 
     def found(self, name: str) -> set[Iri]:
-        """Return the terms that a name means."""
+        """Return the terms that a name means, as an ID, a label or a local name."""
         return self._find(name, _NOTHING)
+
+    def found_or_aliased(self, name: str) -> set[Iri]:
+        """Return the terms that a name means, or else those of which it is an alias."""
+        return self._find(name, _NOTHING) or self.aliased(name)
+
+    def aliased(self, name: str) -> set[Iri]:
+        """Return the terms of which a name is an alias; none of an ID."""
+        return set() if self._ids(name) else set(self.aliases.get(fold(name), ()))
 
     def named(self, name: str) -> set[Iri]:
         """Return the terms that have a name, which is not read as an ID."""
@@ -240,6 +268,20 @@ class TermLookup:
             for other, label in further.items()
             if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.declared_form(other)), fold(label)}
         }
+
+    def _by_alias(self, argument: str, name: str) -> set[Iri]:
+        """Return the term of which a name that matches nothing is an alias; empty if there is none.
+
+        Raises:
+            InputError: There are several: unlike labels, aliases are often of what is only related.
+        """
+        found = self.aliased(name)
+        if len(found) > 1:
+            raise messages.alias_of_several(argument, quoted(name), self._kind, self._prefixes.listed(found, _SHOWN))
+        return found
+
+    def _taken(self, argument: str, name: str, found: Iterable[Iri]) -> str:
+        return messages.taken_by_alias(argument, quoted(name), self._kind, self._prefixes.listed(found))
 
     def _ids(self, name: str, further: Mapping[Iri, str] = _NOTHING) -> frozenset[Iri]:
         """Return the IRIs that a name means as an ID, listed or not; none if it is no ID.
@@ -391,7 +433,7 @@ def _with_others(terms: Sequence[Term], others: Mapping[Iri, int]) -> Sequence[T
 
 
 def _indexed(terms: TermLookup, _: Deadline) -> object:
-    return terms.names
+    return terms.aliases
 
 
 def names_in_doubt(view: SchemaView, profile: Profile) -> bool:

@@ -44,7 +44,7 @@ from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import Refinement, ValueNodeReader
 from gateway.terms.iri import DEPRECATED, OWN, REIFICATION, is_sendable, is_skolem
 from gateway.terms.literals import Literal, best_text, language_order
-from gateway.terms.name_predicates import joined_name, pairs_among, plain, rows_of
+from gateway.terms.name_predicates import aliases_among, joined_name, pairs_among, plain, rows_of
 from gateway.terms.names import compact, one_line
 
 
@@ -191,7 +191,7 @@ class NodeReader:
         else:
             read_facts = self._facts_by(types, named, described, language=call.language)
             given = [*types, *named, *(self._name_predicates.parts if named else ()), *described]
-            query = self._query("facts", read_facts, **name_parameters(given))
+            query = self._facts_query(read_facts, given)
         return await checked_facts(await query.run(ids, call), call)
 
     def facts_in(
@@ -212,43 +212,56 @@ class NodeReader:
         )
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
-        """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
-        via, names = self._profile.names.predicate_entity, self._name_predicates.names
+        """Return the name of each predicate: that of the entity behind it where the profile says how, or its own.
+
+        Its synonyms are those of the same entity.
+        """
+        via, names, synonyms = self._profile.names.predicate_entity, *self._names_of_terms
         if not via:
             return await self._named(ids, call)
+        read_names = self._facts_by((), names, language=call.language, synonyms=synonyms)
         query = self._query(
-            "predicate_labels", self._facts_by((), names, language=call.language), via=via, names=plain(names)
+            "predicate_labels", read_names, via=via, names=plain(names), **self._synonym_parameters(synonyms)
         )
         found = dict(await query.run(ids, call))
         if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
             found |= await self._named(unnamed, call)
         return found
 
-    async def labels(
-        self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call
-    ) -> tuple[Mapping[Iri, str], bool]:
-        """Return the names that terms of the schema have, and whether these are all that there are."""
-        if self._profile.names.predicate_entity:
-            async with together() as tasks:
-                of_predicates = tasks.create_task(self.predicates(predicates, call))
-                of_types = await self._named(types, call)
-            facts = {**of_types, **of_predicates.result()}
-        else:
-            facts = await self._named([*types, *predicates], call)
-        names = {iri: fact.name for iri, fact in facts.items() if fact.name}
-        return names, all(fact.mark.whole for fact in facts.values())
+    async def labels(self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+        """Return the names and synonyms that terms of the schema have."""
+        if not self._profile.names.predicate_entity:
+            return await self._named([*types, *predicates], call)
+        async with together() as tasks:
+            of_predicates = tasks.create_task(self.predicates(predicates, call))
+            of_types = await self._named(types, call)
+        return {**of_types, **of_predicates.result()}
 
     async def _named(self, ids: Sequence[Iri], call: Call) -> dict[Iri, NodeFacts]:
-        names = self._name_predicates.names
-        read_names = self._facts_by((), names, language=call.language)
-        return await self._query("facts", read_names, **name_parameters(names)).run(ids, call)
+        names, synonyms = self._names_of_terms
+        read_names = self._facts_by((), names, language=call.language, synonyms=synonyms)
+        if self._profile.names.predicate_entity:
+            query = self._facts_query(read_names, names, synonyms)
+        else:
+            query = self._facts_query(read_names, [*names, *synonyms])
+        return await query.run(ids, call)
+
+    @property
+    def _names_of_terms(self) -> tuple[Sequence[Iri], Sequence[Iri]]:
+        """The predicates of the names and of the synonyms of types and predicates."""
+        return self._name_predicates.names, self._name_predicates.synonyms
+
+    def _synonym_parameters(self, synonyms: Sequence[Iri]) -> dict[str, Parameter]:
+        """Return the parameters for synonyms in the languages that answers prefer: in all, some items have hundreds."""
+        languages = language_order(self._profile.names.languages, "", self._name_predicates.languages[:1])
+        return {"synonyms": plain(synonyms), "languages": [*filter(None, languages)] if synonyms else []}
 
     async def have_names(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, bool]:
         """Return which nodes a search finds by a name, without those about which the graph could not be asked."""
         names = self._name_predicates.all
         pairs = self._name_predicates.pairs_compared
-        asked = name_parameters((*names, *chain.from_iterable(pairs)))
-        facts = await self._query("facts", self._facts_by((), names), **asked).run(ids, call)
+        asked = [*names, *chain.from_iterable(pairs)]
+        facts = await self._facts_query(self._facts_by((), names), asked).run(ids, call)
         return {node: bool(fact.name) for node, fact in facts.items() if fact.mark.whole}
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
@@ -265,8 +278,7 @@ class NodeReader:
     async def broader(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Iri, ...]]:
         """Return the direct superclasses of each class; none of one about which the graph could not be asked."""
         predicates = self._profile.types.narrowed_by
-        query = self._query("facts", self._facts_by(predicates, ()), **name_parameters(predicates))
-        found = await query.run(ids, call)
+        found = await self._facts_query(self._facts_by(predicates, ()), predicates).run(ids, call)
         return {iri: facts.types for iri, facts in found.items()}
 
     async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
@@ -385,7 +397,13 @@ class NodeReader:
         }
 
     def _facts_by(
-        self, types: Collection[Iri], names: Sequence[Iri], descriptions: Sequence[Iri] = (), *, language: str = ""
+        self,
+        types: Collection[Iri],
+        names: Sequence[Iri],
+        descriptions: Sequence[Iri] = (),
+        *,
+        language: str = "",
+        synonyms: Sequence[Iri] = (),
     ) -> BatchReader[Iri, NodeFacts]:
         """Return what reads facts from rows of ?n, ?p and ?v, by their predicates; of names, the best come first."""
         languages = language_order(self._profile.names.languages, language, self._name_predicates.languages)
@@ -406,11 +424,20 @@ class NodeReader:
                 name = one_line(best_text(texts, names, languages)) or (joined_name(texts, languages) if names else "")
                 is_deprecated = any(one.json is True for one in texts.pop(DEPRECATED, ()))
                 description = best_text(texts, descriptions, languages)
-                if name or description or is_deprecated:
-                    known[node] = NodeFacts(known[node].types, name, mark, description, is_deprecated=is_deprecated)
+                aliases = aliases_among(texts, synonyms, name) if synonyms else ()
+                if name or description or is_deprecated or aliases:
+                    known[node] = NodeFacts(
+                        known[node].types, name, mark, description, is_deprecated=is_deprecated, aliases=aliases
+                    )
             return known
 
         return read_facts
+
+    def _facts_query(
+        self, read: BatchReader[Iri, Answer], predicates: Sequence[Iri], synonyms: Sequence[Iri] = ()
+    ) -> BatchedQuery[Iri, Answer]:
+        """Return the question about the values of predicates, and about synonyms in some languages."""
+        return self._query("facts", read, **name_parameters(predicates), **self._synonym_parameters(synonyms))
 
     def _query(
         self, template: str, read: BatchReader[Iri, Answer], **parameters: Parameter

@@ -119,6 +119,23 @@ def joined_names(given: Iterable[tuple[str, str]], family: Iterable[tuple[str, s
     return list(dict.fromkeys(f"{first} {last}" for first in firsts for last in lasts))
 
 
+_MOST_ALIASES = 100
+_LONGEST_ALIAS = 200
+"""Aliases of one term of a schema, and characters of one: nobody types a longer one."""
+
+
+def aliases_among(texts: Mapping[str, Collection[Literal]], synonyms: Iterable[str], name: str) -> tuple[str, ...]:
+    """Return the synonyms of a type or predicate, sorted, without its name: as many as a schema stores.
+
+    Args:
+        texts: Its texts, by predicate.
+        synonyms: The predicates of synonyms.
+        name: Its name.
+    """
+    found = {one_line(literal.text) for predicate in synonyms for literal in texts.get(predicate, ())}
+    return tuple(sorted(alias for alias in found - {name, ""} if len(alias) <= _LONGEST_ALIAS))[:_MOST_ALIASES]
+
+
 def role_of(called: str) -> Role | None:
     """Return what the values of a predicate are by what it is called, in its IRI or by its own label; None for neither.
 

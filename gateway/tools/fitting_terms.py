@@ -7,7 +7,7 @@ nothing of what the term means, so nothing here is a reason to take one for abse
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +17,7 @@ from gateway.errors import quoted
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.shapes import ValuePredicate
-from gateway.graph.values import Term
+from gateway.graph.values import Iri, Term
 from gateway.schema.view import SchemaView
 from gateway.terms.iri import local_name
 from gateway.terms.local_names import in_words
@@ -40,6 +40,9 @@ _ENDINGS = 4
 _EXACT, _INFLECTED, _FORM, _MISSPELT = 1.0, 0.9, 0.6, 0.5
 """What a word counts by how it fits."""
 
+_OF_ALIAS = 0.8
+"""The share of it that a word of an alias counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
@@ -58,27 +61,32 @@ class Fitting:
     warnings: Sequence[str] = field(default_factory=tuple)
 
 
-async def fitting(question: str, view: SchemaView, values: Values | None, call: Call) -> Fitting:
+async def fitting(question: str, view: SchemaView, values: Values | None, named: Sequence[Term], call: Call) -> Fitting:
     """Return the types and predicates whose names have words of a question.
 
     Args:
         question: The question, or some words.
         view: The schema.
         values: The predicates of literals, as far as they are known.
+        named: The same, with their labels and aliases.
         call: The call.
     """
     schema = view.schema
     literals = () if values is None else values.found.shown
-    labels = {} if values is None else values.labels
+    labels: dict[Iri, list[str]] = defaultdict(list)
+    aliases: dict[Iri, list[str]] = defaultdict(list)
+    for term in named:
+        labels[term.iri].append(term.label)
+        aliases[term.iri] += term.aliases
     total = len(schema.types) + len(schema.predicates) + len(literals)
 
     def compared(deadline: Deadline) -> Fitting:
         wanted = telling([*dict.fromkeys(folded_words(question))])[:_MOST_WORDS]
         choose = partial(_chosen, wanted, deadline)
         return Fitting(
-            choose(schema.types, lambda term: (local_name(term.iri), term.label)),
-            choose(schema.predicates, lambda term: (local_name(term.iri), term.label)),
-            choose(literals, lambda one: (local_name(one.iri), labels.get(one.iri, ""))),
+            choose(schema.types, lambda term: (local_name(term.iri), term.label), lambda term: term.aliases),
+            choose(schema.predicates, lambda term: (local_name(term.iri), term.label), lambda term: term.aliases),
+            choose(literals, lambda one: (local_name(one.iri), *labels[one.iri]), lambda one: aliases[one.iri]),
         )
 
     found = await in_thread(call, compared, unless=total < FEW_FOR_A_THREAD)
@@ -97,10 +105,12 @@ def _chosen(
     deadline: Deadline,
     terms: Sequence[Item],
     names: Callable[[Item], Sequence[str]],
+    aliases: Callable[[Item], Sequence[str]],
 ) -> list[Item]:
     """Return the terms that have words that are wanted: by what these count, then as they stood."""
-    words = [frozenset(folded_words(" ".join(map(in_words, names(term))))) for term in deadline.checking(terms)]
-    frequency = Counter(word for one in words for word in one)
+    words = [_words(names(term)) for term in deadline.checking(terms)]
+    further = [_words(aliases(term)) for term in deadline.checking(terms)]
+    frequency = Counter(word for one in zip(words, further, strict=True) for word in one[0] | one[1])
     counts: list[Mapping[str, float]] = []
     for word in wanted:
         forms = frozenset(inflections(word))
@@ -111,10 +121,18 @@ def _chosen(
         counts.append({other: fit * rarity for other, fit in known.items()})
     scored = []
     for place, own in enumerate(deadline.checking(words)):
-        score = sum(max((of_word[one] for one in own if one in of_word), default=0.0) for of_word in counts)
+        score = sum(max(_best(own, of_word), _OF_ALIAS * _best(further[place], of_word)) for of_word in counts)
         if score:
             scored.append((-score, len(own), place))
     return [terms[place] for _, _, place in sorted(scored)]
+
+
+def _words(names: Sequence[str]) -> frozenset[str]:
+    return frozenset(folded_words(" ".join(map(in_words, names))))
+
+
+def _best(words: Collection[str], counts: Mapping[str, float]) -> float:
+    return max((counts[one] for one in words if one in counts), default=0.0)
 
 
 def _fit(word: str, forms: Collection[str], other: str) -> float:

@@ -87,7 +87,7 @@ async def other_properties(names: Iterable[str], known: SchemaView, store: Graph
     found = {hit.iri for hit in hits if is_sendable(hit.iri) and fold(local_name(hit.iri)) in wanted}
     is_whole = listed is not None and not listed.truncated and listed.fault is None
     # A name that nothing has is an error already.
-    doubtful = [] if is_whole else [name for name in wanted.values() if known.predicates.found(name)]
+    doubtful = [] if is_whole else [name for name in wanted.values() if known.predicates.found_or_aliased(name)]
     doubts = tuple(may_have_others(quoted(name)) for name in sorted(doubtful))
     return OtherProperties(known.predicates.unlisted(found), doubts)
 

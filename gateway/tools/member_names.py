@@ -70,17 +70,20 @@ class StepNames:
         self._of_content = values.of_content
         self._prefixes = prefixes
         self._known: dict[str, frozenset[Iri]] = {}
+        self._by_alias: dict[str, frozenset[Iri]] = {}
 
     def predicates(self, name: str) -> frozenset[Iri]:
-        """Return the predicates that have a name, ID or label; those of an ID that is not listed too."""
+        """Return the predicates that have a name, ID or label, or else an alias; those of an ID not listed too."""
         if name not in self._known:
             if _OPERATORS.isdisjoint(name.split()):
                 bare = self._prefixes.without_name(name)
-                found = self._edges.found(bare) | self._values.found(bare)
-                self._known[name] = frozenset(found) or self._unlisted(bare)
+                found = self._edges.found(bare) | self._values.found(bare) or self._unlisted(bare)
             else:
                 # What stands behind an ID is then the rest of a condition, and not its name.
-                self._known[name] = frozenset(self._edges.named(name) | self._values.named(name))
+                bare, found = name, self._edges.named(name) | self._values.named(name)
+            if not found and (found := self._edges.aliased(bare) | self._values.aliased(bare)):
+                self._by_alias[name] = frozenset(found)
+            self._known[name] = frozenset(found)
             self._used.add(name)
         return self._known[name]
 
@@ -88,6 +91,19 @@ class StepNames:
         """Return whether a name is an ID: its predicates are then one, and it is not known which the graph has."""
         bare = [self._prefixes.without_name(name)]
         return self.predicates(name) <= {*self._edges.as_iris(bare), *self._values.as_iris(bare)}
+
+    def is_alias(self, name: str) -> bool:
+        """Return whether a name is no more than an alias of its predicates."""
+        return bool(self.predicates(name)) and name in self._by_alias
+
+    def taken_by_alias(self, walks: Iterable[Walk]) -> Iterable[str]:
+        """Yield a warning of each alias that was taken for a predicate of some walks."""
+        used = {
+            one for walk in walks for step in walk if not isinstance(step.predicates, str) for one in step.predicates
+        }
+        for name, predicates in self._by_alias.items():
+            if predicates <= used:
+                yield messages.taken_by_alias("", quoted(name), "predicate", self._prefixes.listed(sorted(predicates)))
 
     def _unlisted(self, name: str) -> frozenset[Iri]:
         """Return the IRI of an ID that is not listed; one with a slash is a walk, unless it is a whole IRI."""
@@ -202,7 +218,10 @@ class MemberNames:
             # A name may be that of a predicate of literals, which are read when one is first named.
             values = await self._shapes.value_terms(known, call)
         else:
-            return await self._with_others(asked, arguments, names, known, values, call)
+            # So may one that is an alias of an edge: a label goes before it.
+            if not any(known.predicates.aliased(name) and not known.predicates.found(name) for name in names):
+                return await self._with_others(asked, arguments, names, known, values, call)
+            values = await self._shapes.value_terms(known, call)
         try:
             asked = await self._read(arguments, known, values, call, names)
         except GatewayError:
@@ -272,6 +291,7 @@ class MemberNames:
                 *self._warnings(read),
                 *self._about_names(arguments, names),
                 *self._about_absent(asked.walks, names),
+                *names.taken_by_alias(asked.walks),
                 *self._about_alike(conditions),
                 *self._about_figures(conditions, grouping),
                 *chain.from_iterable(one.warnings for one in meant),

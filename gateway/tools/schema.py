@@ -140,7 +140,8 @@ class SchemaDescriber:
     ) -> SchemaPage:
         """Return the types and predicates that fit a question, as many as fit into so many bytes."""
         values = await self._shapes.values(view, call)
-        found = await fitting(question, view, values, call)
+        named = await self._shapes.named_values(view, call)
+        found = await fitting(question, view, values, named, call)
         near = "" if self._terms is None else await self._terms.near_to(question, view, call)
         labels = await self._labels(
             [term.iri for term in found.types[:most]], [term.iri for term in found.predicates[:most]], call

@@ -142,6 +142,14 @@ class ShapeReader:
         of_content = frozenset(one.iri for one in found.predicates if one.tally.is_content)
         return ValueTerms(by_name, found.counted, with_lists, of_content, fault)
 
+    async def named_values(self, view: SchemaView, call: Call) -> Sequence[Term]:
+        """Return the predicates of literals that were read, with their labels and aliases as far as there is time."""
+        self._keep_for(view)
+        if self._values is None:
+            return ()
+        with call.within(_TIME_FOR_VALUES * self._seconds):
+            return (await self.value_terms(view, call)).by_name.terms
+
     async def _found(
         self, view: SchemaView, call: Call, seconds: float, *, are_named: bool = False
     ) -> ValuePredicates | None:
@@ -170,7 +178,7 @@ class ShapeReader:
         for language in dict.fromkeys([call.language, ""]):
             with call.in_language(language):
                 facts = await self._store.predicates(iris, call) if iris else {}
-            terms += [Term(iri, None, facts[iri].name) for iri in iris]
+            terms += [Term(iri, None, facts[iri].name, facts[iri].aliases) for iri in iris]
             fault = fault or next((fact.mark.fault for fact in facts.values() if fact.mark.fault is not None), None)
         return TermLookup("predicate", terms, self._prefixes, comprehensive=found.counted), fault
 

@@ -145,7 +145,7 @@ class SteeringReader:
         bare = self._prefixes.without_name(name.removeprefix("^"))
         is_path = bare.startswith("(") and bare.endswith(")")
         is_whole = is_path or ("://" in bare.partition("/<")[0].partition("^")[0] and not bare.startswith("<"))
-        steps = None if is_whole or known.predicates.found(bare) else split_steps(name)
+        steps = None if is_whole or known.predicates.found_or_aliased(bare) else split_steps(name)
         if steps is None or len(steps) == 1:
             return [StepText(bare, name.startswith("^"))]
         if len(steps) > LONGEST_WALK:
@@ -157,13 +157,9 @@ class SteeringReader:
         ids = self._iris(step.name)
         if ids and not any(map(self._edges.allows, ids)):
             self._check_edge(ids[0])
-        try:
-            iris, warning = known.predicates.required(_ARGUMENT, step.name, hinted=len(warnings) < HINTED)
-        except InputError:
-            self._check_no_edge_is_called(step.name)
-            if (iri := called_so(step.name, known.schema.annotations, self._prefixes)) is not None:
-                raise messages.of_evidence(_ARGUMENT, self._prefixes.in_prose(iri)) from None
-            raise
+        if not ids and not known.predicates.found(step.name):
+            self._check_no_other_is_called(step.name, known)
+        iris, warning = known.predicates.required(_ARGUMENT, step.name, hinted=len(warnings) < HINTED)
         if warning:
             warnings[warning] = None
         # Of the meanings of an ID, some may be no edges.
@@ -181,11 +177,13 @@ class SteeringReader:
         if not self._edges.allows(predicate):
             raise no_edge_predicate(self._prefixes.in_prose(predicate), self._where_shown(predicate))
 
-    def _check_no_edge_is_called(self, name: str) -> None:
+    def _check_no_other_is_called(self, name: str, known: SchemaView) -> None:
         """Refuse the local name of a predicate that is no edge, with where it is shown."""
         for predicate in self._edges.excluded:
             if compact(local_name(predicate)) == compact(name):
                 self._check_edge(predicate)
+        if (iri := called_so(name, known.schema.annotations, self._prefixes)) is not None:
+            raise messages.of_evidence(_ARGUMENT, self._prefixes.in_prose(iri))
 
     def _where_shown(self, predicate: Iri) -> str:
         """Return where answers show a predicate that is no edge."""

@@ -255,7 +255,7 @@ def _unknown(arguments: Arguments, view: SchemaView, values: TermLookup) -> Iter
         for text in (text for argument in fields for text in _flat(getattr(arguments, argument, None) or ())):
             name = _name_in(text) if fields is _OF_MEMBERS else text.removeprefix("^").strip()
             is_name = 0 < len(name) <= _LONGEST and not any(sign in name for sign in ":/<>^@")
-            if is_name and not any(lookup.found(name) for lookup in terms):
+            if is_name and not any(lookup.found_or_aliased(name) for lookup in terms):
                 yield _Unknown(name, kind, place, terms)
 
 

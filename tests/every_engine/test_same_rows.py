@@ -382,9 +382,10 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
     return {
         "types": [{**values, "type": RDF_TYPE} for values in about],
         "facts": [
-            {**values, "predicates": [RDF_TYPE, *NAME_PREDICATES], "walks": walks}
+            {**values, **synonyms, "predicates": [RDF_TYPE, *NAME_PREDICATES], "walks": walks}
             for values in about
             for walks in ([], WALKS)
+            for synonyms in _SYNONYMS
         ],
         "identities": [
             {**values, "predicates": [*predicates[:3], *labels], "same_as": same_as}
@@ -410,9 +411,18 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
                 "nodes": predicates,
                 "via": [f"{WIKIBASE}directClaim", f"{WIKIBASE}qualifier"],
                 "names": labels,
-            },
+                **synonyms,
+            }
+            for synonyms in _SYNONYMS
         ],
     }
+
+
+_SYNONYMS: Sequence[Values] = (
+    {"synonyms": [], "languages": []},
+    {"synonyms": ["http://www.w3.org/2004/02/skos/core#altLabel"], "languages": ["en", "de"]},
+)
+"""No synonyms, and those in two languages."""
 
 
 def _about_edges(there: Sample) -> dict[str, Sequence[Values]]:

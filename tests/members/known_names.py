@@ -42,6 +42,11 @@ class KnownNames:
         del name
         return False
 
+    def is_alias(self, name: str) -> bool:
+        """Return whether a name is an alias: none is."""
+        del name
+        return False
+
     def unknown(self, name: str) -> InputError:
         """Return an error."""
         return InputError(f"where: {quoted(name)} is no predicate.", valid="Predicates are: pv:price.")

@@ -140,6 +140,7 @@ def test_a_namespace_that_many_nodes_share_is_declared_once_and_before_the_row_t
     nodes = [f"http://example.org/node/{number}" for number in range(30)]
     text = template.load("facts")
     asked: dict[str, Parameter] = {"nodes": nodes, "predicates": ["http://example.org/p"], "walks": [], "rows": 31}
+    asked |= {"synonyms": [], "languages": []}
     query = text.with_sentinel(text.render(asked), 31, is_sorted=False)
     assert query.startswith("PREFIX n1: <http://example.org/node/>\n")
     assert query.count("PREFIX") == query.count("<http://example.org/node/") == 1
