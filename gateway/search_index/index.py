@@ -39,11 +39,13 @@ from gateway.search_index.index_search import (
 )
 from gateway.search_index.sqlite_worker import ClosedError, SqliteWorker, attach
 from gateway.terms.names import fold_accents
+from gateway.terms.transliteration import latin_words
 
-FORMAT = "4"
+FORMAT = "5"
 """Of the tables and of `gateway.search_index.index_search`: an index of another format is not used.
 
-The columns `squashed` and `bag` hold `joined_key` and `sorted_key`, the table `slip` holds `deletion_keys`.
+The columns `squashed` and `bag` hold `joined_key` and `sorted_key`, the table `slip` holds `deletion_keys`. The
+tables `latin` and `latin_slip` hold `latin_words` of names that have other letters, and their `deletion_keys`.
 """
 
 PARTIAL_TABLES = """
@@ -72,6 +74,8 @@ CREATE TABLE built.name (
 );
 CREATE TABLE built.word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, names INTEGER NOT NULL);
 CREATE TABLE built.slip (variant INTEGER, word INTEGER, PRIMARY KEY (variant, word)) WITHOUT ROWID;
+CREATE TABLE built.latin (word TEXT, name INTEGER, PRIMARY KEY (word, name)) WITHOUT ROWID;
+CREATE TABLE built.latin_slip (variant INTEGER, word TEXT, PRIMARY KEY (variant, word)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE built.named USING fts5(
     words, types, content='', detail='column', columnsize=0, tokenize='ascii', prefix='3'
 );
@@ -150,6 +154,7 @@ def write_index(database: sqlite3.Connection, check: Callable[[], None]) -> None
         database.execute(statement)
     _write_names(database, check)
     _write_words(database, check)
+    _write_latin_words(database, check)
     for statement in filter(str.strip, _KEYS.split(";")):
         check()
         database.execute(statement)
@@ -159,6 +164,7 @@ def write_index(database: sqlite3.Connection, check: Callable[[], None]) -> None
 def _write_names(database: sqlite3.Connection, check: Callable[[], None]) -> None:
     """Write all names, the shortest first."""
     number = 0
+    database.execute("CREATE TABLE temp.spelt (word TEXT, name INTEGER)")
     rows = database.execute(
         "SELECT entity, text, is_synonym, language, "
         "(SELECT group_concat('t' || kind, ' ') FROM partial.entity_kind AS its WHERE its.entity = text.entity) "
@@ -166,7 +172,7 @@ def _write_names(database: sqlite3.Connection, check: Callable[[], None]) -> Non
     )
     for chunk in _chunks(rows):
         check()
-        names, tokens = [], []
+        names, tokens, spelt = [], [], []
         for entity, text, is_synonym, language, kinds in chunk:
             number += 1
             words = index_words(text)
@@ -175,8 +181,10 @@ def _write_names(database: sqlite3.Connection, check: Callable[[], None]) -> Non
                 continue
             names.append((number, entity, text, is_synonym, language, joined_key(words), sorted_key(words)))
             tokens.append((number, " ".join(dict.fromkeys(words)), kinds or ""))
+            spelt += [(word, number) for word in set(latin_words(text[:LONGEST_NAME]))]
         database.executemany("INSERT INTO built.name VALUES (?, ?, ?, ?, ?, ?, ?)", names)
         database.executemany("INSERT INTO built.named (rowid, words, types) VALUES (?, ?, ?)", tokens)
+        database.executemany("INSERT INTO temp.spelt VALUES (?, ?)", spelt)
 
 
 def _write_words(database: sqlite3.Connection, check: Callable[[], None]) -> None:
@@ -204,6 +212,19 @@ def _write_words(database: sqlite3.Connection, check: Callable[[], None]) -> Non
             ),
         )
     database.execute("DROP TABLE temp.vocabulary")
+
+
+def _write_latin_words(database: sqlite3.Connection, check: Callable[[], None]) -> None:
+    """Write the words of names of other scripts in Latin letters, with their deletion keys."""
+    check()
+    database.execute("INSERT INTO built.latin SELECT word, name FROM temp.spelt ORDER BY word, name")
+    database.execute("DROP TABLE temp.spelt")
+    words = database.execute("SELECT DISTINCT word FROM built.latin ORDER BY word")
+    while rows := list(islice(words, _WORDS_AT_ONCE)):
+        check()
+        short = (word for (word,) in rows if 1 < len(word) <= LONGEST_WORD)
+        keys = sorted((variant, word) for word in short for variant in deletion_keys(word))
+        database.executemany("INSERT INTO built.latin_slip VALUES (?, ?)", keys)
 
 
 def _chunks(rows: Iterator[TextRow]) -> Iterator[list[TextRow]]:

@@ -23,7 +23,8 @@ from gateway.terms.names import (
     is_unspaced,
     may_be_part,
 )
-from gateway.terms.spelling import is_one_edit_apart
+from gateway.terms.spelling import SHORTEST_MISSPELT, is_one_edit_apart
+from gateway.terms.transliteration import latin_words
 
 CODE, LOCAL_NAME, WHOLE_LOCAL_NAME = 2, 3, 4
 """What a text is beside a name, 0, and a synonym, 1; see `gateway.graph.values.HitKind`."""
@@ -128,6 +129,13 @@ _WORDS_WITH_INSIDE = """
 SELECT text FROM built.word WHERE id IN (SELECT rowid FROM built.inside WHERE inside MATCH ? ORDER BY rowid LIMIT ?)
 """
 
+_HAS_OTHER_SCRIPTS = "SELECT 1 FROM built.latin LIMIT 1"
+_LATIN_BY_DELETION_KEYS = "SELECT DISTINCT word FROM built.latin_slip WHERE variant IN (SELECT value FROM json_each(?))"
+_LATIN = """
+SELECT DISTINCT name FROM built.latin WHERE word IN (SELECT value FROM json_each(?)) ORDER BY name LIMIT ?
+"""
+_NUMBERED = f"{_NAME} {_BY_KEY} name.id {_KEYS} {_OF_TYPES}"
+
 Row = tuple[int, str, str, int, str]
 Groups = Sequence[Sequence[str]]
 """Alternatives for each word: one of each group is enough."""
@@ -167,7 +175,13 @@ class IndexSearch:
         search = cls(False, shortened, (), database, _numbers(database, types), at_most, thorough)
         if search._types is not None:
             if words:
-                search._search(words[:_MOST_WORDS], Sought.of(terms.text))
+                sought = Sought.of(terms.text)
+                search._search(words[:_MOST_WORDS], sought)
+                if not any(sought.is_in(row[2]) for row in search._rows.values()):
+                    # How many guesses there are says nothing of the names that fit.
+                    was_cut = search.cut
+                    search._in_another_script(words[:_MOST_WORDS], terms.text)
+                    search.cut = was_cut
             else:
                 search._symbols(terms.text)
         return search
@@ -203,6 +217,34 @@ class IndexSearch:
             self._similar(words)
         if not self._rows:
             self._with_some(words)
+
+    def _in_another_script(self, words: Sequence[str], text: str) -> None:
+        """Find names of which the text is a spelling in other letters; they are guesses, whatever they have."""
+        step = "are spelt so in other letters"
+        spelt = latin_words(text)[:_MOST_WORDS]
+        if spelt:
+            self._take(step, self._matching([[word, *self._near(word)] for word in spelt]))
+        if self._database.execute(_HAS_OTHER_SCRIPTS).fetchone() is None:
+            return
+        named = [self._spelt([word, *self._near_in_latin(word)]) for word in spelt or words]
+        # Scripts without blanks have their words as one.
+        every = set.intersection(*named) | self._spelt([joined_key(spelt or words)])
+        # Where no name has them all, those that have the longest one.
+        longest = max(zip(map(len, spelt or words), named, strict=True), key=lambda pair: bool(pair[1]) * pair[0])[1]
+        names = sorted(every or longest)[:_LOOKED_AT]
+        if names:
+            self._take(step, self._rows_of(_NUMBERED, {"keys": json.dumps(names)}))
+
+    def _spelt(self, words: Sequence[str]) -> set[int]:
+        """Return the names that have one of some words in Latin letters, the shortest ones where they are very many."""
+        return {name for (name,) in self._database.execute(_LATIN, (json.dumps(words), _LOOKED_AT))}
+
+    def _near_in_latin(self, word: str) -> list[str]:
+        """Return the words of names in Latin letters that are one edit from a word."""
+        if not SHORTEST_MISSPELT <= len(word) <= LONGEST_WORD:
+            return []
+        rows = self._database.execute(_LATIN_BY_DELETION_KEYS, (json.dumps(sorted(deletion_keys(word))),))
+        return sorted(text for (text,) in rows if is_one_edit_apart(text, word))[:_ALTERNATIVES]
 
     def _symbols(self, text: str) -> None:
         """Find names that equal a text of symbols."""

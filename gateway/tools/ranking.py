@@ -17,6 +17,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Hit, Iri
 from gateway.terms.names import SHORTEST_PART, Fit, Sought, fold, fold_accents, folded_words
 from gateway.terms.spelling import SHORTEST_MISSPELT, is_near, may_be_near
+from gateway.terms.transliteration import latin_words
 from gateway.tools.small_words import IN_NAMES
 
 _ORDER: Mapping[Match, int] = {
@@ -124,36 +125,50 @@ def near_guesses(best: Iterable[RankedHit], query: str, known: Collection[Iri] =
         query: The query.
         known: Entities that an API found, which has the words elsewhere on their pages.
     """
-    spellings = _Spellings(Sought.of(query).words)
+    spellings = _Spellings(Sought.of(query).words, latin_words(query))
     return [one for one in best if one.is_guess and (spellings.near(one) or (one.has_none and one.hit.iri in known))]
 
 
 class _Spellings:
     """Compares names with the words of one query."""
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], latin: Sequence[str]) -> None:
         self._words = words
-        self._text = " ".join(words)
+        self._latin = latin
         self._compared = 0
 
     def near(self, one: RankedHit) -> bool:
-        """Return whether a name that does not fit is near."""
-        own = folded_words(one.hit.text)
-        text = " ".join(own)
-        if max(len(text), len(self._text)) <= _LONGEST_NAME_COMPARED and self._is_near(text, self._text):
+        """Return whether a name that does not fit is near, as it is or in Latin letters."""
+        own, latin = folded_words(one.hit.text), latin_words(one.hit.text)
+        if self._are_near(self._words, own, has_none=one.has_none):
             return True
-        of_the_query, of_the_name = _among(self._words, own, text), _among(own, self._words, self._text)
-        self._add_alike(of_the_query, of_the_name, own)
-        query_share, name_share = _share_of(self._words, of_the_query), _share_of(own, of_the_name)
-        if one.has_none:
-            is_all = query_share == 1 and len(self._text) >= _TELLING and name_share >= _OF_THE_QUERY
+        # Of two texts of one script, the letters themselves say whether they are near.
+        if bool(latin) == bool(self._latin):
+            return False
+        words, names = self._latin or self._words, latin or own
+        # That a word is spelt in another way is usual between scripts, however many others the name has.
+        return self._are_near(words, names, has_none=set(words).isdisjoint(names), least=0.0)
+
+    def _are_near(
+        self, words: Sequence[str], own: Sequence[str], *, has_none: bool, least: float = _OF_THE_QUERY
+    ) -> bool:
+        asked, text = " ".join(words), " ".join(own)
+        if max(len(text), len(asked)) <= _LONGEST_NAME_COMPARED and self._is_near(text, asked):
+            return True
+        of_the_query, of_the_name = _among(words, own, text), _among(own, words, asked)
+        self._add_alike(words, of_the_query, of_the_name, own)
+        query_share, name_share = _share_of(words, of_the_query), _share_of(own, of_the_name)
+        if has_none:
+            is_all = query_share == 1 and len(asked) >= _TELLING and name_share >= least
             return is_all or min(query_share, name_share) > _OF_THE_NAME
         return query_share >= _OF_THE_QUERY or name_share >= _OF_THE_NAME
 
-    def _add_alike(self, of_the_query: set[str], of_the_name: set[str], own: Sequence[str]) -> None:
+    def _add_alike(
+        self, words: Sequence[str], of_the_query: set[str], of_the_name: set[str], own: Sequence[str]
+    ) -> None:
         """Add the words that are spelt like one of the others to those that are among them."""
         others = _comparable(own)
-        for word in _comparable(self._words):
+        for word in _comparable(words):
             for other in others:
                 if (word not in of_the_query or other not in of_the_name) and self._is_near(word, other):
                     of_the_query.add(word)
