@@ -7,7 +7,7 @@ on every engine.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby, islice
 
 from gateway.answers.metadata import MetadataBuilder
@@ -74,6 +74,7 @@ class RankedHit:
         has_none: Whether it has no word of the query, not even as a part of a word.
         hardly_begun: Whether it begins with the query within a number, or after one letter of a word.
         score: How near its meaning is, where it was found by that.
+        in_other_letters: Whether it is near in Latin letters alone: a guess after all others.
     """
 
     hit: Hit
@@ -83,6 +84,7 @@ class RankedHit:
     has_none: bool = False
     hardly_begun: bool = False
     score: float | None = None
+    in_other_letters: bool = False
 
     @property
     def is_guess(self) -> bool:
@@ -126,7 +128,13 @@ def near_guesses(best: Iterable[RankedHit], query: str, known: Collection[Iri] =
         known: Entities that an API found, which has the words elsewhere on their pages.
     """
     spellings = _Spellings(Sought.of(query).words, latin_words(query))
-    return [one for one in best if one.is_guess and (spellings.near(one) or (one.has_none and one.hit.iri in known))]
+    found, late = [], []
+    for one in best:
+        if one.is_guess and (spellings.near(one) or (one.has_none and one.hit.iri in known)):
+            found.append(one)
+        elif one.is_guess and spellings.near_in_latin(one):
+            late.append(replace(one, in_other_letters=True))
+    return [*found, *late]
 
 
 class _Spellings:
@@ -138,10 +146,12 @@ class _Spellings:
         self._compared = 0
 
     def near(self, one: RankedHit) -> bool:
-        """Return whether a name that does not fit is near, as it is or in Latin letters."""
+        """Return whether a name that does not fit is near as it is."""
+        return self._are_near(self._words, folded_words(one.hit.text), has_none=one.has_none)
+
+    def near_in_latin(self, one: RankedHit) -> bool:
+        """Return whether a name that does not fit is near in Latin letters."""
         own, latin = folded_words(one.hit.text), latin_words(one.hit.text)
-        if self._are_near(self._words, own, has_none=one.has_none):
-            return True
         # Of two texts of one script, the letters themselves say whether they are near.
         if bool(latin) == bool(self._latin):
             return False
@@ -276,7 +286,7 @@ def _ranked(hit: Hit, sought: Sought) -> RankedHit:
 
 
 def _fit(one: RankedHit, query: str) -> tuple[int, tuple[int, int], Fit, bool]:
-    order = _HARDLY_BEGUN if one.hardly_begun else _ORDER[one.match]
+    order = _HARDLY_BEGUN if one.hardly_begun else len(_ORDER) if one.in_other_letters else _ORDER[one.match]
     # Without its accents a name may be another name, so the very text comes before those that only read alike.
     return (order, one.missing, one.worst, one.is_exact and fold(one.hit.text) != fold(query))
 
