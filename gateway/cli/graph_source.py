@@ -100,7 +100,7 @@ def _inside(file: ProjectFile, given: Sequence[str]) -> list[str]:
     Raises:
         ConfigurationError: One does not, or there is none.
     """
-    from gateway.files.loading import graph_files  # noqa: PLC0415 - only for a project's files
+    from gateway.files.finding import graph_files  # noqa: PLC0415 - only for a project's files
 
     folder = file.path.parent.resolve()
     files = graph_files(given)
@@ -301,7 +301,7 @@ class GraphSource:
     def stores_files(self) -> bool:
         """Whether the graph is in files that are stored once they are parsed."""
         from gateway.files.cached_graph import is_worth_storing  # noqa: PLC0415 - a server answers before
-        from gateway.files.loading import graph_files  # noqa: PLC0415
+        from gateway.files.finding import graph_files  # noqa: PLC0415
 
         place = self.parsed_files
         if not self._options.graph or place is None:

@@ -24,8 +24,9 @@ from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.streams import INTERRUPTED, TERMINATED, flush, print_note, print_server_note, write
 from gateway.errors import ConfigurationError, quoted
+from gateway.files.finding import graph_files
 from gateway.files.graph_files import GraphFiles, without_paths
-from gateway.files.loading import check_files, graph_files, is_stdin
+from gateway.files.loading import check_files, is_stdin
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.workers import Worker

@@ -7,25 +7,21 @@ together.
 from __future__ import annotations
 
 import errno
-import glob
 import hashlib
 import io
-import itertools
 import logging
 import os
-import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
-from urllib.parse import urlsplit
 
 import pyoxigraph
 
-from gateway.errors import ConfigurationError, counted, quoted
+from gateway.errors import ConfigurationError, counted
 from gateway.files import recognition
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankNodes, BlankTypes, load_lines
 from gateway.files.contexts import carried_contexts
@@ -39,86 +35,16 @@ from gateway.files.store_files import CHUNK, PART, Fingerprint, bulk_load
 from gateway.settings import storage
 from gateway.settings.files import FileSettings
 from gateway.settings.hidden import Policy
-from gateway.settings.paths import path_text
-from gateway.settings.urls import is_database_url
 from gateway.terms.spelling import did_you_mean
 
 STDIN = "-"
 """Stands for standard input; a suffix behind it says its format, as in `-.ttl`."""
 
-_MOST = 10_000
-"""Files of one graph."""
-
-_URL = re.compile(r"https?://", re.IGNORECASE)
-_SAFE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-def graph_files(given: Iterable[str | Path]) -> GraphFiles:
-    """Return the files that are meant, in the order given, those of a folder or pattern by name.
-
-    Of a folder, with those inside it, and of a pattern (`data/*.ttl`), these are the files whose suffix names an RDF
-    format. Hidden files and folders are left out, and so is what is no file, such as a pipe.
-
-    Raises:
-        ConfigurationError: A folder or pattern has no such file, or too many, or one is empty, a URL or no path.
-    """
-    files: list[tuple[Path, str]] = []
-    for entry in given:
-        if not isinstance(entry, str | Path):
-            raise no_path(entry)
-        text = path_text(entry)
-        if not text.strip():
-            raise _empty_path()
-        if _URL.match(text):
-            raise _url_given(text)
-        if is_database_url(text):
-            # Not repeated: it may hold a password.
-            raise ConfigurationError(
-                "The URL of a database was given as a file.", next_step="Give it by --endpoint (endpoint= in Python)."
-            )
-        path = Path(text)
-        if path.is_dir():
-            files += _named(_checked(text, sorted(_inside(path))), path)
-        elif glob.has_magic(text) and not path.exists():
-            matches = sorted(Path(match) for match in glob.iglob(text, recursive=True))  # noqa: PTH207 - any anchor
-            found = _checked(text, [match for match in matches if _is_graph(match) and _may_be_read(match)])
-            files += _named(found, _without_magic(path))
-        else:
-            files.append((path, path.name))
-    return GraphFiles(files)
-
-
-def no_path(given: object) -> ConfigurationError:
-    """Return the error of a graph that a program gives as something that is none."""
-    return ConfigurationError(
-        f"A {type(given).__name__} is no path of a graph file.",
-        valid="A graph is a path, a list of paths, or an rdflib Graph.",
-    )
-
-
-def _empty_path() -> ConfigurationError:
-    return ConfigurationError(
-        "The path of a graph is empty.",
-        valid="A graph is a file, a folder or a pattern.",
-        next_step='Give its path; for all graph files of the current folder, write ".".',
-    )
-
-
-def _named(paths: Iterable[Path], folder: Path) -> list[tuple[Path, str]]:
-    return [(path, path.relative_to(folder).as_posix()) for path in paths]
-
-
-def _without_magic(pattern: Path) -> Path:
-    """Return the folder in which a pattern begins to match."""
-    plain = list(itertools.takewhile(lambda part: not glob.has_magic(part), pattern.parts))
-    return Path(*plain)
-
 
 def is_stdin(path: Path) -> bool:
     """Return whether a path stands for standard input."""
-    return (
-        (path.name == STDIN or (path.stem == STDIN and _is_graph(path))) and path.parent == Path() and not path.exists()
-    )
+    is_so_named = path.name == STDIN or (path.stem == STDIN and recognition.format_by_name(path.name) != "")
+    return is_so_named and path.parent == Path() and not path.exists()
 
 
 def opened(path: Path) -> BinaryIO:
@@ -159,47 +85,6 @@ def refuse_stdin(paths: Sequence[Path]) -> None:
         raise ConfigurationError(
             "Standard input cannot be stored.", next_step="Write it to a file first, or leave --store away."
         )
-
-
-def _inside(folder: Path) -> Iterable[Path]:
-    for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (path for name in names if _is_graph(path := Path(root, name)) and _may_be_read(path))
-
-
-def _may_be_read(path: Path) -> bool:
-    """Return whether a name in a folder is that of a file; where that is not known, opening it will say why."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return True
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        _log.warning("%s is no file, and is left out", path)
-    return stat.S_ISREG(mode)
-
-
-def _is_graph(path: Path) -> bool:
-    return not path.name.startswith(".") and bool(recognition.format_by_name(path.name))
-
-
-def _checked(given: str, files: Sequence[Path]) -> Sequence[Path]:
-    if not files:
-        raise ConfigurationError(
-            f"{given}: no file there has the suffix of an RDF format.",
-            valid=f"Suffixes are {', '.join(recognition.FORMATS)}, each also with {', '.join(recognition.PACKINGS)}.",
-        )
-    if len(files) > _MOST:
-        raise ConfigurationError(f"{given}: these are more than {_MOST:,} files.", next_step="Give fewer at once.")
-    return files
-
-
-def _url_given(url: str) -> ConfigurationError:
-    name = _SAFE_NAME.sub("_", urlsplit(url).path.rpartition("/")[2]).lstrip("-.") or "graph.ttl"
-    return ConfigurationError(
-        f"{quoted(url)} is a URL; graphs are read from files.",
-        valid="A SPARQL endpoint is given by --endpoint (endpoint= in Python).",
-        next_step=f"Fetch the file first: curl --fail --location --output {name} {quoted(url)}",
-    )
 
 
 _log = logging.getLogger(__name__)
@@ -392,7 +277,11 @@ def _source(path: Path) -> Fingerprint:
 
 
 def _is_read_once(path: Path) -> bool:
-    return is_stdin(path) or path.is_fifo()
+    try:
+        return is_stdin(path) or path.is_fifo()
+    except OSError:
+        # Opening it says why.
+        return False
 
 
 def request_for(path: Path, base_iri: str, settings: FileSettings, hidden_graphs: Sequence[str] = ()) -> ParseRequest:

@@ -18,8 +18,9 @@ from gateway.cache.on_disk import FixedContentStore, StoredPrefixes
 from gateway.cache.store import CachedStore
 from gateway.errors import ConfigurationError, DeadlinePassed, counted
 from gateway.files.cached_graph import FileCache, open_cached
+from gateway.files.finding import graph_files, no_path
 from gateway.files.graph_files import FileChanges, GraphFiles
-from gateway.files.loading import LoadedGraph, graph_files, load_files, no_path, refuse_stdin
+from gateway.files.loading import LoadedGraph, load_files, refuse_stdin
 from gateway.files.parser_process import Progress
 from gateway.files.store_files import GRAPH
 from gateway.files.stored_graph import folder_of, open_stored

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
+from gateway.files.finding import graph_files
 from gateway.files.graph_files import GraphFiles, without_paths
-from gateway.files.loading import graph_files, load_files
+from gateway.files.loading import load_files
 from gateway.settings.files import FileSettings
 from gateway.settings.graphs_file import read_graphs
 from gateway.settings.load import load_profile

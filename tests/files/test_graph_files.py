@@ -8,8 +8,10 @@ import lzma
 import os
 import subprocess
 import sys
+import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,8 @@ from hypothesis import strategies as st
 
 from gateway.cli.graph_source import with_file_limits
 from gateway.errors import ConfigurationError
-from gateway.files.loading import graph_files, load_files, refuse_stdin, request_for
+from gateway.files.finding import graph_files
+from gateway.files.loading import check_files, load_files, refuse_stdin, request_for
 from gateway.files.parser import FileParser
 from gateway.files.parser_streams import RefusedError
 from gateway.files.recognition import FORMATS, format_of
@@ -183,6 +186,74 @@ def test_what_is_no_file_in_a_folder_is_left_out_and_said_and_a_link_that_leads_
     for each in (tmp_path, tmp_path / "*.*t*"):
         with pytest.raises(ConfigurationError, match=r"lost\.ttl: No such file"):
             load_files(graph_files([each]))
+
+
+@pytest.fixture
+def tree() -> Iterator[Path]:
+    """A folder that another user may look into too, with a file and a folder inside."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "tree" / "in").mkdir(parents=True)
+        (folder / "tree" / "a.nt").write_text(N_TRIPLES)
+        (folder / "tree" / "in" / "b.nt").write_text(N_TRIPLES)
+        yield folder / "tree"
+
+
+@contextmanager
+def another_user() -> Iterator[None]:
+    """Be a user for whom modes of files hold, which they do not for root."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(54_321)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
+
+
+NO_USERS = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes and links")
+
+
+@NO_USERS
+def test_a_folder_inside_that_cannot_be_looked_at_is_an_error_however_the_files_are_meant(tree: Path) -> None:
+    patterns = [tree / pattern for pattern in ("**/*.nt", "*/*.nt", "*/b.nt", "in/*.nt")]
+    for mode in (0, 0o444):
+        (tree / "in").chmod(mode)
+        with another_user():
+            for each in (tree, tree / "in", *patterns):
+                with pytest.raises(ConfigurationError, match=r"/in\b.*Permission denied"):
+                    check_files(graph_files([each]))
+    with another_user():
+        assert list(graph_files([tree / "*.nt"])) == [tree / "a.nt"]
+    (tree / "in").rename(tree / "lost+found")
+    with another_user():
+        for each in (tree, tree / "**" / "*.nt"):
+            assert list(graph_files([each])) == [tree / "a.nt"]
+    (tree / "lost+found").chmod(0o700)
+
+
+@NO_USERS
+def test_links_to_folders_are_followed_and_each_folder_is_read_once(tree: Path) -> None:
+    outside = tree.parent / "outside"
+    outside.mkdir()
+    (outside / "c.nt").write_text(N_TRIPLES)
+    (outside / "again").symlink_to(tree)
+    for name, target in (("all", tree), ("also", tree / "in"), ("linked", outside), ("more", outside)):
+        (tree / name).symlink_to(target)
+    found = [tree / "a.nt", tree / "in" / "b.nt", tree / "linked" / "c.nt"]
+    for each in (tree, tree / "**" / "*.nt"):
+        assert list(graph_files([each])) == found
+        assert graph_files([each]).names == ["a.nt", "in/b.nt", "linked/c.nt"]
+
+
+@NO_USERS
+def test_a_link_that_may_have_led_to_a_folder_is_an_error(tree: Path) -> None:
+    (tree / "paper.pdf").symlink_to("nowhere")
+    assert len(graph_files([tree])) == 2
+    (tree / "data").symlink_to("/nowhere/data")
+    with pytest.raises(ConfigurationError, match=r"data: what this leads to cannot be looked at: No such file.*Repair"):
+        graph_files([tree])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")

@@ -15,7 +15,8 @@ import pytest
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError, InputError
 from gateway.files.cached_graph import FileCache
-from gateway.files.loading import LoadedGraph, graph_files, load_files
+from gateway.files.finding import graph_files
+from gateway.files.loading import LoadedGraph, load_files
 from gateway.files.stored_graph import open_stored
 from gateway.settings.files import FileSettings
 from gateway.settings.hidden import HiddenSettings
