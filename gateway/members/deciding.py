@@ -1,9 +1,9 @@
 """Whether a condition holds for one node, by where its walk ends (docs/values.md).
 
-Each end is compared by what it is: a number with numbers, a date with periods, a text with texts, and a text that reads
-as a number with numbers too. What cannot be compared fulfils nothing, and is counted. The ends of two walks fulfil an
-operator if any pair does; `!=` if there is a pair that can be compared, and none is equal. That takes time with the
-number of ends, not of pairs.
+Each end is compared by what it is: a number with numbers, a date with periods, a duration with durations, a text with
+texts, and a text that reads as a number with numbers too. What cannot be compared fulfils nothing, and is counted. The
+ends of two walks fulfil an operator if any pair does; `!=` if there is a pair that can be compared, and none is equal.
+That takes time with the number of ends, not of pairs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from gateway.graph.values import Iri
 from gateway.graph.walks import ANY_LITERAL, Alternatives, Condition, End, Ends, Nodes, Operand, Operator, OtherWalk
-from gateway.terms.comparable import Comparable, Number, Period, Text, comparable, folded, number_in
+from gateway.terms.comparable import Comparable, Duration, Number, Period, Text, comparable, folded, number_in
 from gateway.terms.literals import Literal
 
 
@@ -89,6 +89,7 @@ class _Targets:
 
     numbers: frozenset[Fraction | float]
     periods: Periods
+    durations: frozenset[Duration]
     texts: frozenset[str]
     nodes: frozenset[Iri]
 
@@ -96,11 +97,13 @@ class _Targets:
     def of(cls, operand: Operand | None) -> _Targets:
         members = operand.members if isinstance(operand, Alternatives) else (operand,)
         numbers = [member for member in members if isinstance(member, Number)]
+        texts = [member for member in members if isinstance(member, Text)]
         years = (number.year for number in numbers if number.year is not None)
         return cls(
             frozenset(number.key for number in numbers),
             Periods([*years, *(member for member in members if isinstance(member, Period))]),
-            frozenset(member.folded for member in members if isinstance(member, Text)),
+            frozenset(text.duration for text in texts if text.duration is not None),
+            frozenset(text.folded for text in texts),
             frozenset(iri for member in members if isinstance(member, Nodes) for iri in member.iris),
         )
 
@@ -186,6 +189,8 @@ def _in_order(end: End, compared: Operator, bound: Number | Period | Text) -> _O
         if not isinstance(period, Period):
             return _INCOMPARABLE
         return _outcome(is_fulfilled=_periods_in_order(value, compared, period))
+    if isinstance(value, Duration):
+        return _durations_in_order(value, compared, bound.duration if isinstance(bound, Text) else None)
     if isinstance(bound, Text):
         return _outcome(is_fulfilled=test(value.folded, bound.folded)) if isinstance(value, Text) else _INCOMPARABLE
     number = _number(value) if isinstance(bound, Number) else None
@@ -208,6 +213,14 @@ def _periods_in_order(period: Period, compared: Operator, bound: Period) -> bool
     return period.is_before(bound) if compared.startswith("<") else bound.is_before(period)
 
 
+def _durations_in_order(duration: Duration, compared: Operator, bound: Duration | None) -> _Outcome:
+    if bound is None or not duration.has_order_with(bound):
+        return _INCOMPARABLE
+    if duration == bound:
+        return _outcome(is_fulfilled=compared.endswith("="))
+    return _outcome(is_fulfilled=duration.is_before(bound) == compared.startswith("<"))
+
+
 def _equal(end: End, targets: _Targets) -> _Outcome:
     if not isinstance(end, Literal):
         return _outcome(is_fulfilled=end in targets.nodes) if targets.nodes else _INCOMPARABLE
@@ -220,6 +233,8 @@ def _equal(end: End, targets: _Targets) -> _Outcome:
         return _NUMBERS_FROM_TEXTS[is_fulfilled] if isinstance(value, Text) else _outcome(is_fulfilled=is_fulfilled)
     if isinstance(value, Period) and targets.periods:
         return _outcome(is_fulfilled=targets.periods.have_within(value))
+    if isinstance(value, Duration) and targets.durations:
+        return _outcome(is_fulfilled=value in targets.durations)
     return _NOT_FULFILLED if isinstance(value, Text) and targets.texts else _INCOMPARABLE
 
 
@@ -233,6 +248,7 @@ class _Side:
     Attributes:
         numbers: Numbers, and what texts read as.
         periods: Dates.
+        durations: Durations.
         words: Texts that read as no number.
         numerals: Texts that do.
         nodes: Nodes.
@@ -242,6 +258,7 @@ class _Side:
 
     numbers: list[Fraction | float] = field(default_factory=list)
     periods: list[Period] = field(default_factory=list)
+    durations: list[Duration] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     numerals: list[str] = field(default_factory=list)
     nodes: set[Iri] = field(default_factory=set)
@@ -264,6 +281,8 @@ class _Side:
                 self.numbers.append(number.key)
             case Period() as period:
                 self.periods.append(period)
+            case Duration() as duration:
+                self.durations.append(duration)
             case Text(text):
                 read = number_in(text)
                 if read is None:
@@ -284,7 +303,8 @@ class _Side:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.numbers or self.periods or self.words or self.nodes or self.blank or self.others)
+        values = self.numbers or self.periods or self.durations or self.words
+        return not (values or self.nodes or self.blank or self.others)
 
 
 def _pair_decided(operator: Operator, ends: Ends, other: Ends) -> Verdict:
@@ -297,6 +317,8 @@ def _pair_decided(operator: Operator, ends: Ends, other: Ends) -> Verdict:
     else:
         fulfilled = _is_any_equal(left, right) or not left.nodes.isdisjoint(right.nodes)
     compared, not_comparable = _compared(left, right, with_nodes=not by_order)
+    if by_order and not fulfilled:
+        not_comparable += _without_order(operator, left, right)
     from_texts = len(left.numerals) + len(right.numerals) if left.numbers and right.numbers else 0
     holds: bool | None
     if fulfilled:
@@ -318,6 +340,7 @@ def _compared(left: _Side, right: _Side, *, with_nodes: bool) -> tuple[int, int]
     kinds = [
         (len(left.numbers) - len(left.numerals), bool(right.numbers)),
         (len(left.periods), bool(right.periods)),
+        (len(left.durations), bool(right.durations)),
         (len(left.words), right.has_texts),
         (len(left.numerals), right.has_texts or bool(right.numbers)),
         (len(left.nodes) + left.blank, with_nodes and right.has_nodes),
@@ -329,6 +352,7 @@ def _compared(left: _Side, right: _Side, *, with_nodes: bool) -> tuple[int, int]
 def _is_any_equal(left: _Side, right: _Side) -> bool:
     return (
         not set(left.numbers).isdisjoint(right.numbers)
+        or not set(left.durations).isdisjoint(right.durations)
         or not set(left.words).isdisjoint(right.words)
         or _is_any_within(left.periods, right.periods)
     )
@@ -350,7 +374,33 @@ def _is_any_in_order(operator: Operator, left: _Side, right: _Side) -> bool:
         or _is_any_below(below.words, [*above.words, *above.numerals])
         or _is_any_below(below.numerals, above.words)
         or _is_any_before(below.periods, above.periods)
+        or any(one.is_before(other) for one in _shortest(below.durations) for other in _longest(above.durations))
     )
+
+
+def _without_order(operator: Operator, left: _Side, right: _Side) -> int:
+    """Return how many durations on the left would decide, and have no order with some on the right."""
+    is_below = operator.startswith("<")
+    some = _shortest(left.durations) if is_below else _longest(left.durations)
+    others = _longest(right.durations) if is_below else _shortest(right.durations)
+    return sum(any(not one.has_order_with(other) for other in others) for one in some)
+
+
+def _shortest(durations: Iterable[Duration]) -> list[Duration]:
+    """Return those that no other one is before: one, unless some have no order."""
+    found: list[Duration] = []
+    for one in sorted(set(durations), key=lambda duration: sum(duration.seconds)):
+        if not any(other.is_before(one) for other in found):
+            found.append(one)
+    return found
+
+
+def _longest(durations: Iterable[Duration]) -> list[Duration]:
+    found: list[Duration] = []
+    for one in sorted(set(durations), key=lambda duration: -sum(duration.seconds)):
+        if not any(one.is_before(other) for other in found):
+            found.append(one)
+    return found
 
 
 def _is_any_below(some: Sequence[Compared], others: Sequence[Compared]) -> bool:

@@ -17,8 +17,18 @@ from typing import Literal as Literal_
 from gateway.errors import EndpointFault, counted, quoted
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, Aggregated, End, Ends, Totals, Walk
-from gateway.members.ordering import Key, extreme, in_kinds, number_key, placed, value_of, were
-from gateway.terms.comparable import Number, Period, Text, comparable, number_in
+from gateway.members.ordering import (
+    Key,
+    durations_without_order,
+    extreme,
+    in_kinds,
+    is_extreme,
+    number_key,
+    placed,
+    value_of,
+    were,
+)
+from gateway.terms.comparable import Duration, Number, Period, Text, comparable, number_in
 from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal
 
@@ -293,6 +303,8 @@ class _Values:
                 number, same = read.key, ("number", read.key)
             case Period(start, until):
                 same = ("date", start, until)
+            case Duration(seconds):
+                same = ("duration", seconds)
             case Text(text) if end.datatype == _BOOLEAN:
                 same = ("boolean", text)
             case _:
@@ -349,7 +361,7 @@ def _figure(figure: Figure, nodes: Sequence[Iri], read: Mapping[Walk, Mapping[Ir
             if not ends:
                 return _Computed()
             key = extreme(list(ends), largest=figure.kind == "max")
-            return _Computed(ends[key], key)
+            return _Computed(ends[key], key) if is_extreme(key, ends) else _Computed()
         case _:
             return _sum(values, is_average=figure.kind == "avg")
 
@@ -448,7 +460,13 @@ def _about(figure: Figure, read: Mapping[Walk, Mapping[Iri, _OfNode]]) -> Iterat
     if said["text"]:
         texts = counted(said["text"], "text")
         yield f"compute: {texts} that read as a number {were(said['text'])} taken for one in {title}."
+    if figure.kind in {"min", "max"} and durations_without_order(_keys(read[figure.walk])):
+        yield f"compute: a month and 30 days have no order, so {title} is null where they would decide."
     if said["other"]:
         no_number = "that is no number" if said["other"] == 1 else "that are no numbers"
         what = no_number if figure.is_of_ways else "without a place in an order"
         yield f"compute: {counted(said['other'], 'value')} {what} left out of {title}."
+
+
+def _keys(read: Mapping[Iri, _OfNode]) -> Iterator[Key]:
+    return (value.key for values in read.values() for value, _ in values if value.key is not None)

@@ -1,8 +1,8 @@
 """The order of nodes by where a walk ends, and which of them have the same value (docs/values.md).
 
-Numbers stand before dates, dates before texts, texts before nodes, in both directions: who sorts descending asks for
-the largest number. A text that reads as a number is one. Nodes without a value stand last in both directions, and those
-with the same value stand by IRI, blank nodes behind others.
+Numbers stand before dates, dates before durations, these before texts, texts before nodes, in both directions: who
+sorts descending asks for the largest number. A text that reads as a number is one. Nodes without a value stand last in
+both directions, and those with the same value stand by IRI, blank nodes behind others.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from typing import Final, TypeVar
 from gateway.errors import counted
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, End, Ends, Order
-from gateway.terms.comparable import Number, Period, Text, comparable, folded, number_in
+from gateway.terms.comparable import Duration, Number, Period, Text, comparable, folded, number_in
 from gateway.terms.iri import XSD, is_blank_node
 from gateway.terms.literals import Literal, are_translations, is_in, shown_texts
 
-_NUMBER, _DATE, _TEXT, _NODE = range(4)
+_NUMBER, _DATE, _DURATION, _TEXT, _NODE = range(5)
 _BOOLEAN = f"{XSD}boolean"
 
 Key = (
     tuple[int, float, Fraction | float]
     | tuple[int, float, Fraction, Fraction]
+    | tuple[int, float, Fraction, tuple[Fraction, ...]]
     | tuple[int, str, str]
 )  # fmt: skip
 """What orders values; keys of different kinds differ in their first part.
@@ -51,6 +52,7 @@ class Ordered:
         mark: Whether there are none such, and why.
         read_as_numbers: How many texts were ordered as the numbers that they read as.
         not_comparable: How many values were left out because they have no place in an order.
+        by_average: How many durations have no order with others, and stand by their average length.
     """
 
     nodes: tuple[Iri, ...]
@@ -59,11 +61,13 @@ class Ordered:
     mark: Mark = WHOLE
     read_as_numbers: int = 0
     not_comparable: int = 0
+    by_average: int = 0
 
     @property
     def warnings(self) -> list[str]:
         """What a reader should know about the values that it rests on."""
         texts = [texts_ordered(self.read_as_numbers)] if self.read_as_numbers else []
+        texts += [durations_unordered(self.by_average)] if self.by_average else []
         return texts + ([values_unordered(self.not_comparable)] if self.not_comparable else [])
 
     def tied(self, until: int) -> int:
@@ -98,11 +102,13 @@ def placed(end: End, names: Mapping[Iri, str]) -> tuple[Key | None, bool]:
             return number_key(number.key), False
         case Period(start, until):
             return (_DATE, _near(start), start, until), False
+        case Duration(seconds):
+            # Who is before another one in their order has the smaller sum.
+            return (_DURATION, _near(total := sum(seconds, Fraction())), total, seconds), False
         case Text(text):
             read = number_in(text)
-            if read is None:
-                return (_TEXT, text, text if end.datatype == _BOOLEAN else end.value), False
-            return number_key(read.key), True
+            shown = text if end.datatype == _BOOLEAN else end.value
+            return ((_TEXT, text, shown), False) if read is None else (number_key(read.key), True)
         case None:
             return None, False
 
@@ -122,6 +128,28 @@ def _near(exact: Fraction | float) -> float:
 def value_of(key: Key) -> Hashable:
     """Return what keys have in common that are those of equal values: texts by their folded form."""
     return key[:2] if key[0] == _TEXT else key
+
+
+def durations_without_order(keys: Iterable[Key]) -> int:
+    """Return how many durations have no order with a shorter one."""
+    count, longest = 0, tuple[Fraction, ...]()
+    for seconds in map(_seconds, sorted({key for key in keys if key[0] == _DURATION})):
+        count += any(before >= one for before, one in zip(longest, seconds, strict=False))
+        longest = tuple(map(max, longest, seconds)) or seconds
+    return count
+
+
+def is_extreme(key: Key, keys: Iterable[Key]) -> bool:
+    """Return whether a key has an order with all others of its kind: durations may have none."""
+    duration = Duration(_seconds(key))
+    return key[0] != _DURATION or all(
+        duration.has_order_with(Duration(_seconds(other))) for other in keys if other[0] == _DURATION
+    )
+
+
+def _seconds(key: Key) -> tuple[Fraction, ...]:
+    seconds = key[-1]
+    return seconds if isinstance(seconds, tuple) else ()
 
 
 def place_of(iri: Iri) -> tuple[bool, Iri]:
@@ -163,12 +191,14 @@ def in_order(
         by_name = {node: (_TEXT, folded(names[node]), names[node]) for node in nodes if names.get(node)}
         return _under(_sorted(nodes, by_name, order), {node: unnamed[node] for node in nodes if node in unnamed})
     keys: dict[Iri, Key] = {}
+    durations = set[Key]()
     from_texts = left_out = 0
     for node in nodes:
         places = [placed(end, names) for end in in_one_language(ends.get(node, _NO_ENDS).ends, languages)]
         found = [key for key, _ in places if key is not None]
         left_out += len(places) - len(found)
         from_texts += sum(was_text for _, was_text in places)
+        durations.update(key for key in found if key[0] == _DURATION)
         if found:
             keys[node] = extreme(found, largest=order.descending)
     marks = {node: ends.get(node, _NO_ENDS).mark for node in nodes}
@@ -177,7 +207,8 @@ def in_order(
             ends_of_node = ends.get(node, _NO_ENDS).ends
             marks[node] = next((unnamed[end] for end in ends_of_node if isinstance(end, str) and end in unnamed), WHOLE)
     ordered = _under(_sorted(nodes, keys, order), marks)
-    return replace(ordered, read_as_numbers=from_texts, not_comparable=left_out)
+    by_average = durations_without_order(durations)
+    return replace(ordered, read_as_numbers=from_texts, not_comparable=left_out, by_average=by_average)
 
 
 def _under(ordered: Ordered, marks: Mapping[Iri, Mark]) -> Ordered:
@@ -225,6 +256,15 @@ def were(count: int) -> str:
 def texts_ordered(count: int) -> str:
     """Return a warning: some texts were ordered as numbers."""
     return f"sort_by: {counted(count, 'text')} that read as a number {were(count)} ordered as one."
+
+
+def durations_unordered(count: int) -> str:
+    """Return a warning: some durations have no order."""
+    stand = "stands" if count == 1 else "stand"
+    return (
+        f"sort_by: {counted(count, 'duration')} {stand} by average length, because a month and 30 days have no order: "
+        "some months are shorter, some longer."
+    )
 
 
 def values_unordered(count: int) -> str:

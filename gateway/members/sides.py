@@ -11,7 +11,7 @@ from typing import Literal as Literal_
 from gateway.errors import GatewayError, InputError, counted, quoted
 from gateway.graph.values import Iri
 from gateway.graph.walks import LONGEST_WALK, Role, Step, Walk
-from gateway.terms.comparable import Number, Period, Text, folded, number_in, period_in, year_in
+from gateway.terms.comparable import Number, Period, Text, duration_in, folded, number_in, period_in, year_in
 
 LONGEST_TEXT: Final = 1_000
 """Characters of a condition or a walk."""
@@ -319,7 +319,7 @@ def closing_quote(text: str, opening: int) -> int | None:
 
 
 def literal_value(value: ValueText) -> Number | Period | Text:
-    """Return what a value is where it is no node: a number, a date, or a text.
+    """Return what a value is where it is no node: a number, a date, or a text, which may be a duration too.
 
     Raises:
         InputError: It looks like a number or a date and is none; in quotes it is a text.
@@ -339,7 +339,7 @@ def literal_value(value: ValueText) -> Number | Period | Text:
         raise InputError(f"where: {quoted(text)} is no date.", valid=DATE_FORMS, next_step=QUOTES)
     if _LIKE_A_NUMBER.fullmatch(text) and any(map(str.isdigit, text)) and text.count(".") <= 1:
         raise InputError(f"where: the number {quoted(text)} is too long to be compared.", next_step=QUOTES)
-    return Text(folded(value.text))
+    return Text(folded(value.text), duration_in(text))
 
 
 def kind_of(value: Number | Period | Text) -> str:
@@ -349,8 +349,10 @@ def kind_of(value: Number | Period | Text) -> str:
             return "number"
         case Period():
             return "date"
-        case Text():
+        case Text(duration=None):
             return "text"
+        case Text():
+            return "duration or text"
 
 
 def in_language(argument: str, text: str, walk: str, language: str) -> InputError:

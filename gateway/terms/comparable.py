@@ -1,11 +1,12 @@
-"""What a literal is where values are compared: a number, a period of time, or a text.
+"""What a literal is where values are compared: a number, a period of time, a duration, or a text.
 
 No engine compares values as the contract does, so the gateway decides by what `STR()` and `DATATYPE()` give.
 
 - A number is what its lexical form says, exactly: 0.1 is the same as a decimal and as a double. NaN is not comparable.
 - A date is a period in UTC; without a time zone it is one of UTC. A dateTime is an instant.
-- All else is a text, compared without case and Unicode form: ill-typed values, times of the day and durations too. So
-  is a boolean, which is `true` or `false` however it is written.
+- A duration is what it adds to a moment; a month and 30 days have no order.
+- All else is a text, compared without case and Unicode form: ill-typed values and times of the day too. So is a
+  boolean, which is `true` or `false` however it is written.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MOST_DIGITS: Final = 1_000
 
 _LONGEST_NUMBER = 4 * MOST_DIGITS
 _LONGEST_DATE = 100
-"""Characters of the text of a number or a date that is looked at."""
+"""Characters of the text of a number, a date or a duration that is looked at."""
 
 _BLANKS = " \t\r\n"
 """What XML Schema leaves out around a value."""
@@ -79,13 +80,38 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class Duration:
+    """A duration that values are compared with, by four moments to which it is added (XSD 1.1, part 2, 3.3.6.2).
+
+    Attributes:
+        seconds: What it adds to each.
+    """
+
+    seconds: tuple[Fraction, ...]
+
+    def is_before(self, other: Duration) -> bool:
+        """Return whether it is shorter, from whichever moment on."""
+        return all(one < two for one, two in zip(self.seconds, other.seconds, strict=True))
+
+    def has_order_with(self, other: Duration) -> bool:
+        """Return whether it is equal, shorter or longer: a month is none of these to 30 days."""
+        return self == other or self.is_before(other) or other.is_before(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
-    """A text that values are compared with, folded: without regard to case and Unicode form."""
+    """A text that values are compared with, folded: without regard to case and Unicode form.
+
+    Attributes:
+        folded: The text.
+        duration: The duration that is written so: durations are compared with it.
+    """
 
     folded: str
+    duration: Duration | None = None
 
 
-Comparable = Number | Period | Text
+Comparable = Number | Period | Duration | Text
 
 
 def comparable(literal: Literal) -> Comparable | None:
@@ -311,6 +337,56 @@ def _date_reader(precision: Precision) -> Callable[[str], Comparable | None]:
     return read
 
 
+# --- durations ---
+
+_DURATION = re.compile(
+    r"(?P<sign>-?)P(?=[0-9T])(?:(?P<years>[0-9]+)Y)?(?:(?P<months>[0-9]+)M)?(?:(?P<days>[0-9]+)D)?"
+    r"(?:T(?=[0-9])(?:(?P<hours>[0-9]+)H)?(?:(?P<minutes>[0-9]+)M)?(?:(?P<seconds>[0-9]+(?:\.[0-9]+)?)S)?)?"
+)
+_MOMENTS = ((1696, 9), (1697, 2), (1903, 3), (1903, 7))
+"""The months at whose beginnings durations are compared."""
+
+_OF_MONTHS = ("years", "months")
+_OF_SECONDS = ("days", "hours", "minutes", "seconds")
+
+
+def duration_in(text: str, without: tuple[str, ...] = ()) -> Duration | None:
+    """Return the duration of a text in the form of XML Schema; None for any other text.
+
+    Args:
+        text: The text, of which blanks around it are left out.
+        without: The parts that it must not have.
+    """
+    if len(text) > _LONGEST_DATE:
+        return None
+    found = _DURATION.fullmatch(text.strip(_BLANKS))
+    if found is None or any(found[part] for part in without):
+        return None
+    parts = {part: Fraction(found[part] or 0) for part in (*_OF_MONTHS, *_OF_SECONDS)}
+    sign = -1 if found["sign"] else 1
+    months = sign * int(parts["years"] * _LAST_MONTH + parts["months"])
+    hours = parts["days"] * 24 + parts["hours"]
+    seconds = sign * (hours * _HOUR + parts["minutes"] * _MINUTE + parts["seconds"])
+    return Duration(tuple(_days_after(year, month, months) * _DAY + seconds for year, month in _MOMENTS))
+
+
+def _days_after(year: int, month: int, months: int) -> int:
+    """Return how many days some months have that begin with one."""
+    years, place = divmod(month - 1 + months, _LAST_MONTH)
+    return _day_number(year + years, place + 1, 1) - _day_number(year, month, 1)
+
+
+def _duration_reader(without: tuple[str, ...]) -> Callable[[str], Comparable | None]:
+    def read(value: str) -> Comparable:
+        return duration_in(value, without) or Text(folded(value))
+
+    return read
+
+
+_DURATIONS: dict[str, tuple[str, ...]] = {
+    "duration": (), "dayTimeDuration": _OF_MONTHS, "yearMonthDuration": _OF_SECONDS,
+}  # fmt: skip
+
 _DATES: dict[str, Precision] = {
     "date": "day", "dateTime": "time", "dateTimeStamp": "time", "gYear": "year", "gYearMonth": "month",
 }  # fmt: skip
@@ -321,4 +397,5 @@ _READERS: dict[str, Callable[[str], Comparable | None]] = {
     **dict.fromkeys((f"{XSD}double", f"{XSD}float"), _number_reader(with_point=True, with_exponent=True)),
     **dict.fromkeys(INTEGERS, _number_reader(with_point=False, with_exponent=False)),
     **{f"{XSD}{name}": _date_reader(precision) for name, precision in _DATES.items()},
+    **{f"{XSD}{name}": _duration_reader(without) for name, without in _DURATIONS.items()},
 }

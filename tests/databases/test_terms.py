@@ -8,9 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gateway.databases.selection import sought_by
 from gateway.databases.terms import IriMapping, JsonEncoder, JsonValues, decoded, decoded_object
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.values import Assertion, BlankNode, NoValue, Properties, Resource, Value
+from gateway.graph.walks import Condition, Step
+from gateway.members.sides import ValueText, literal_value
 from gateway.terms.iri import XSD, is_iri
 from gateway.terms.literals import Literal
 
@@ -215,3 +218,9 @@ def test_the_sources_of_a_statement_stand_beside_its_properties() -> None:
 def test_a_value_without_a_form_in_json_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="Wikibase"):
         ENCODER.properties({"http://example.org/p": (NoValue(unknown=True),)})
+
+
+def test_a_duration_is_not_looked_for_by_its_text() -> None:
+    walk = (Step(("http://example.org/runtime",)),)
+    assert sought_by(Condition(walk, "=", literal_value(ValueText("PT60M")))) is None
+    assert sought_by(Condition(walk, "=", literal_value(ValueText("PT60M", is_quoted=True)))) is not None

@@ -66,6 +66,20 @@ def verdict(text: str, ends: Ends, other: Ends = Ends()) -> Verdict:  # noqa: B0
         ("x != 50", of(), False),
         ("x != 50", of("abc"), False),
         ("x < 50", of(), False),
+        ("x > PT10M", of("PT9M^^duration"), False),
+        ("x < PT10M", of("PT9M^^duration"), True),
+        ("x > PT10M", of("PT1H^^dayTimeDuration"), True),
+        ("x <= PT60M", of("PT1H^^duration"), True),
+        ("x = PT60M", of("PT1H^^duration"), True),
+        ("x in PT1M, PT60M", of("PT1H^^duration"), True),
+        ("x != PT60M", of("PT1H^^duration"), False),
+        ("x != P30D", of("P1M^^duration"), True),
+        ("x < P30D", of("P1M^^duration"), False),
+        ("x >= P30D", of("P1M^^duration"), False),
+        ("x starts pt9", of("PT9M^^duration"), True),
+        ('x = "PT9M"', of("PT9M^^duration"), False),
+        ("x = P2D", of("p2d"), True),
+        ("x > PT10M", of("PT9M"), True),
         ("x = 1990", of("1990-05^^gYearMonth"), True),
         ("x = 1990", of(1990), True),
         ("x = 1990", of("1990-12-31T23:59:59.999Z^^dateTime"), True),
@@ -159,6 +173,11 @@ def test_it_counts_texts_read_as_numbers_and_what_cannot_be_compared(
         ("x != @pv:city", of(1), of("b"), False),
         ("x != @pv:city", of(1), of(), False),
         ("x != @pv:city", of(1), of(2), True),
+        ("x < @pv:city", of("PT9M^^duration"), of("PT10M^^duration"), True),
+        ("x > @pv:city", of("PT9M^^duration"), of("PT10M^^duration"), False),
+        ("x >= @pv:city", of("P1M^^duration"), of("P30D^^duration", "P12M^^duration"), False),
+        ("x = @pv:city", of("PT60M^^duration"), of("PT1H^^duration"), True),
+        ("x != @pv:city", of("P1M^^duration"), of("P30D^^duration"), True),
         ("x = @pv:city", of(date(1990, 5, 1)), of("1990^^gYear"), True),
         ("x = @pv:city", of("1990^^gYear"), of(date(1990, 5, 1)), False),
         ("x < @pv:city", of(date(1990, 5, 1)), of(date(1990, 5, 2), 3), True),
@@ -180,6 +199,14 @@ def test_any_pair_of_two_walks_fulfils_a_condition(text: str, ends: Ends, other:
 def test_ends_of_two_walks_that_cannot_be_compared_are_counted() -> None:
     found = verdict("x < @pv:city", of(1, "2", "b", float("nan"), date(1990, 1, 1)), of(7))
     assert found == Verdict(holds=True, read_as_numbers=1, not_comparable=3)
+
+
+def test_durations_without_an_order_are_counted_as_what_cannot_be_compared() -> None:
+    assert verdict("x < P30D", of("P1M^^duration", "P2M^^duration")) == Verdict(holds=False, not_comparable=1)
+    assert verdict("x < PT1H", of(5, "abc", "PT2H^^duration")) == Verdict(holds=True, not_comparable=1)
+    assert verdict("x < 5", of("PT2H^^duration")) == Verdict(holds=False, not_comparable=1)
+    assert verdict("x < @pv:city", of("P1M^^duration"), of("P30D^^duration")) == Verdict(False, not_comparable=1)
+    assert verdict("x < @pv:city", of("P2M^^duration"), of("P30D^^duration")) == Verdict(holds=False)
 
 
 # --- against an independent reading, where Python can express it ---

@@ -97,6 +97,16 @@ def test_the_smallest_is_of_the_first_kind_and_so_is_the_largest() -> None:
     assert figure("max", *values[:2]) == "2000-01-01"
 
 
+def test_the_shortest_duration_is_the_smallest_and_there_is_none_where_that_depends_on_the_month() -> None:
+    values = [literal(value, "duration") for value in ("PT9M", "PT2H", "PT1H")]
+    assert (figure("min", *values), figure("max", *values)) == ("PT9M", "PT2H")
+    assert figure("distinct", literal("PT60M", "duration"), *values) == 3
+    months = [literal(value, "duration") for value in ("P30D", "P1M", "P1D", "P30D")]
+    assert (figure("min", *months), figure("max", *months)) == ("P1D", None)
+    (warning,) = of_prices("max", *(Ends((value,)) for value in months)).warnings
+    assert "a month and 30 days have no order" in warning
+
+
 def test_equal_values_are_one_group_and_the_shortest_spelling_stands_for_it() -> None:
     cities = [Ends((literal("1.0", "decimal"),)), Ends((literal("1", "integer"), literal("01", "integer"))), Ends()]
     assert shown(by_city(*cities)) == [(literal("1", "integer"), 2), (None, 1)]

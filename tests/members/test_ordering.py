@@ -29,7 +29,7 @@ def names_of(nodes: tuple[str, ...]) -> list[str]:
     return [node.removeprefix(EX) for node in nodes]
 
 
-def test_numbers_stand_before_dates_before_texts_before_nodes() -> None:
+def test_numbers_stand_before_dates_before_durations_before_texts_before_nodes() -> None:
     ascending: list[End] = [
         literal("-INF", "double"),
         literal("-3", "integer"),
@@ -44,6 +44,12 @@ def test_numbers_stand_before_dates_before_texts_before_nodes() -> None:
         literal("1990-01-01T00:00:00Z", "dateTime"),
         literal("1990-01-01", "date"),
         literal("1990", "gYear"),
+        literal("-P1Y", "duration"),
+        literal("PT9M", "duration"),
+        literal("PT10M", "duration"),
+        literal("PT1H", "dayTimeDuration"),
+        literal("P1M", "yearMonthDuration"),
+        literal("P400D", "duration"),
         literal("Abc"),
         literal("abc"),
         literal("abd", "integer"),
@@ -111,11 +117,28 @@ def test_what_has_no_place_is_left_out_and_counted() -> None:
     assert ordered.not_comparable == 2
 
 
+def test_durations_without_an_order_stand_by_average_length_and_are_told() -> None:
+    found = ends(
+        a=[literal("P31D", "duration")],
+        b=[literal("P1M", "duration")],
+        c=[literal("P30D", "duration")],
+        d=[literal("P1Y", "duration")],
+    )
+    ordered = in_order([EX + name for name in "abcd"], Order(PRICE), found, {})
+    assert names_of(ordered.nodes) == ["b", "c", "a", "d"]
+    assert ordered.by_average == 2
+    assert "2 durations stand by average length" in ordered.warnings[0]
+    del found[EX + "b"]
+    assert in_order([EX + name for name in "abcd"], Order(PRICE), found, {}).warnings == []
+
+
 LITERALS = st.builds(
     literal,
-    st.sampled_from(["1", "01", "1.0", "-1", "1e0", "abc", "ABC", "", "1990", "1990-05-01", "INF", "é", "e\u0301"])
+    st.sampled_from(
+        ["1", "01", "1.0", "-1", "1e0", "abc", "ABC", "", "1990", "1990-05-01", "INF", "é", "e\u0301", "P1M", "P30D"]
+    )
     | st.text(max_size=4),
-    st.sampled_from(["", "integer", "decimal", "double", "date", "gYear", "boolean", "string"]),
+    st.sampled_from(["", "integer", "decimal", "double", "date", "gYear", "boolean", "string", "duration"]),
 )
 ENDS = LITERALS | st.sampled_from([EX + "u", EX + "v", EX + "w"])
 

@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.terms.comparable import Comparable, Number, Period, Text, comparable, folded, number_in, period_in, year_in
+from gateway.terms.comparable import (
+    Comparable,
+    Duration,
+    Number,
+    Period,
+    Text,
+    comparable,
+    folded,
+    number_in,
+    period_in,
+    year_in,
+)
 from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal
 
@@ -226,3 +237,62 @@ def test_long_runs_of_marks_fold_to_the_same(marks: str, letter: str) -> None:
 def test_a_hostile_run_of_marks_is_folded_without_the_square_of_its_length() -> None:
     # Python alone takes minutes for it, which the time limit of a test would show.
     assert folded("a" + "\u0301\u0316" * 500_000).count("\u0316") == 500_000
+
+
+@pytest.mark.parametrize(
+    ("value", "datatype"),
+    [
+        ("P", "duration"),
+        ("PT", "duration"),
+        ("P1DT", "duration"),
+        ("P1S", "duration"),
+        ("P-1D", "duration"),
+        ("P1.5D", "duration"),
+        ("pt1h", "duration"),
+        ("P1Y", "dayTimeDuration"),
+        ("P1D", "yearMonthDuration"),
+        ("P" + "9" * 100 + "D", "duration"),
+    ],
+)
+def test_what_is_no_duration_of_its_datatype_is_a_text(value: str, datatype: str) -> None:
+    assert typed(value, datatype) == Text(folded(value))
+
+
+def duration(value: str, datatype: str = "duration") -> Duration:
+    found = typed(value, datatype)
+    assert isinstance(found, Duration)
+    return found
+
+
+def test_durations_that_last_as_long_are_equal_however_they_are_written() -> None:
+    for one, two in (
+        ("PT90M", " PT1H30M "),
+        ("P1D", "PT24H"),
+        ("P1Y6M", "P18M"),
+        ("-P0D", "P0Y"),
+        ("P400Y", "P146097D"),
+        ("PT1.50S", "PT1.5S"),
+    ):
+        assert duration(one) == duration(two)
+    assert duration("PT36H", "dayTimeDuration") == duration("P1DT12H")
+    assert duration("P14M", "yearMonthDuration") == duration("P1Y2M")
+
+
+def test_durations_have_the_order_of_xml_schema() -> None:
+    """Of the specification: XSD 1.1, part 2, 3.3.6.2."""
+    for short, long in (
+        ("PT9M", "PT10M"),
+        ("PT9M", "PT1H"),
+        ("-P1D", "PT0S"),
+        ("P1Y", "P367D"),
+        ("P364D", "P1Y"),
+        ("P1M", "P32D"),
+        ("P27D", "P1M"),
+        ("P5M", "P154D"),
+        ("P149D", "P5M"),
+        ("P1M", "P1MT1S"),
+    ):
+        assert duration(short).is_before(duration(long))
+        assert not duration(long).is_before(duration(short))
+    for one, two in (("P1Y", "P365D"), ("P1Y", "P366D"), ("P1M", "P28D"), ("P1M", "P31D"), ("P5M", "P153D")):
+        assert not duration(one).has_order_with(duration(two))

@@ -294,3 +294,37 @@ async def test_a_usual_predicate_that_the_graph_does_not_have_is_warned_of(over_
     ]
     assert any("no texts by skos:prefLabel" in text for text in asked.warnings or ())
     assert not some.warnings
+
+
+DURATIONS = """
+@prefix x: <https://example.org/x/> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+x:a a x:Film ; x:runtime "PT9M"^^xsd:duration .
+x:b a x:Film ; x:runtime "PT2H"^^xsd:dayTimeDuration .
+x:c a x:Film ; x:runtime "PT1H"^^xsd:duration .
+x:d a x:Film ; x:runtime "P1M"^^xsd:yearMonthDuration .
+"""
+
+
+async def test_durations_are_compared_by_their_length() -> None:
+    async def films(**arguments: Any) -> dict[str, Any]:
+        answer = await asked("search_entities", DURATIONS, node_types=["x:Film"], values=["x:runtime"], **arguments)
+        assert answer["complete"]
+        return answer
+
+    async def fulfilling(condition: str) -> list[str]:
+        return sorted(row[0] for row in rows(await films(where=[condition])))
+
+    assert await fulfilling("x:runtime > PT10M") == ["x:b", "x:c", "x:d"]
+    assert await fulfilling("x:runtime < PT10M") == ["x:a"]
+    # The store has another spelling, so that its text is not what is written here.
+    assert await fulfilling("x:runtime = PT120M") == ["x:b"]
+    answer = await films(where=["x:runtime < P30D"])
+    assert sorted(row[0] for row in rows(answer)) == ["x:a", "x:b", "x:c"]
+    assert answer["where"] == ["x:runtime < P30D (duration or text)"]
+    assert "1 value" in str(answer["warnings"])
+    assert [row[0] for row in rows(await films(sort_by="-x:runtime"))] == ["x:d", "x:b", "x:c", "x:a"]
+    computed = await asked(
+        "search_entities", DURATIONS, node_types=["x:Film"], compute=["min x:runtime", "max x:runtime"]
+    )
+    assert computed["computed"] == {"min x:runtime": "PT9M", "max x:runtime": "P1M"}
