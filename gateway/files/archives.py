@@ -71,10 +71,11 @@ def is_encrypted(member: zipfile.ZipInfo) -> bool:
 
 
 def _is_graph(member: zipfile.ZipInfo) -> bool:
-    """Return whether a file of an archive is a graph by its suffix, and not hidden or one of macOS's own."""
+    """Return whether a file of an archive is a graph by its name, and not hidden or one of macOS's own."""
     parts = member.filename.split("/")
     is_hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
-    return not is_hidden and bool(recognition.format_by_name(member.filename))
+    is_meant = not is_hidden and not recognition.is_no_graph(parts[-1])
+    return is_meant and bool(recognition.format_by_name(member.filename))
 
 
 def _media_type(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> str:

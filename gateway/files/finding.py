@@ -46,7 +46,7 @@ def graph_files(given: Iterable[str | Path]) -> GraphFiles:
 
     Of a folder, with those inside it, and of a pattern (`data/*.ttl`), these are the files whose suffix names an RDF
     format. Links to folders are followed, and a folder that several lead to is read once. Hidden files and folders are
-    left out, and so is what is no file, such as a pipe.
+    left out, and so is what is no file, such as a pipe, or no graph by its name, such as `package.json`.
 
     Raises:
         ConfigurationError: A folder or pattern has no such file, or too many, or a folder inside cannot be listed; or a
@@ -243,7 +243,12 @@ def _may_be_read(path: Path) -> bool:
 
 
 def _is_graph(path: Path) -> bool:
-    return not path.name.startswith(".") and bool(recognition.format_by_name(path.name))
+    if path.name.startswith(".") or not recognition.format_by_name(path.name):
+        return False
+    if recognition.is_no_graph(path.name):
+        _log.warning("%s is no graph by its name, and is left out; give it by its path to have it read", path)
+        return False
+    return True
 
 
 def _checked(given: str, files: Sequence[Path]) -> Sequence[Path]:

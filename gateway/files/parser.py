@@ -170,7 +170,7 @@ class FileParser:
             for member in graphs:
                 for name, namespace in self._parse_member(archive, member, reader, output).items():
                     prefixes.setdefault(name, namespace)
-        return prefixes, f"what is hidden in it, or no RDF by its suffix, is passed over ({others:,})" if others else ""
+        return prefixes, f"what is hidden in it, or no graph by its name, is passed over ({others:,})" if others else ""
 
     def _parse_member(
         self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, reader: FileReader, output: TripleWriter

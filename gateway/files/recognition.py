@@ -25,6 +25,11 @@ FORMATS: Mapping[str, str] = {
 PACKINGS: Mapping[str, str] = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip"}
 """The names of packings by suffix."""
 
+_NO_GRAPHS = re.compile(
+    r"catalog-v[0-9]+\.xml|package(-lock)?\.json|composer\.json|tsconfig\.json|pom\.xml", re.IGNORECASE
+)
+"""Names of files beside graphs that are none: Protege writes a catalogue into each folder with imports."""
+
 UNKNOWN = "its suffix names no RDF format, and its first bytes show none"
 """What is wrong with a file that is not recognised."""
 
@@ -56,6 +61,11 @@ def format_by_name(name: str) -> str:
     packing = next((suffix for suffix in PACKINGS if lower.endswith(suffix)), "")
     plain = lower.removesuffix(packing)
     return next((FORMATS[suffix] for suffix in FORMATS if plain.endswith(suffix)), "")
+
+
+def is_no_graph(name: str) -> bool:
+    """Return whether a file has a name that no graph has, so that it is not meant where it is found beside graphs."""
+    return _NO_GRAPHS.fullmatch(name) is not None
 
 
 def packing_by_name(name: str) -> str:

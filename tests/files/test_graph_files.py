@@ -91,7 +91,7 @@ def test_all_graph_files_of_an_archive_are_one_graph(
         )
     )
     assert triples(path) == right
-    assert "what is hidden in it, or no RDF by its suffix, is passed over (3)" in caplog.text
+    assert "what is hidden in it, or no graph by its name, is passed over (3)" in caplog.text
 
 
 def test_blank_nodes_of_two_files_of_an_archive_stay_apart(tmp_path: Path) -> None:
@@ -168,6 +168,28 @@ def test_a_folder_is_all_graph_files_inside_it_by_name(tmp_path: Path) -> None:
     assert list(graph_files([tmp_path])) == [tmp_path / "a.nt.gz", tmp_path / "b.ttl", tmp_path / "in" / "c.jsonld"]
     assert list(graph_files([str(tmp_path / "*.ttl")])) == [tmp_path / "b.ttl"]
     assert list(graph_files([str(tmp_path / "**" / "*.json*")])) == [tmp_path / "in" / "c.jsonld"]
+
+
+def test_files_that_are_no_graphs_by_their_names_are_left_out_where_they_are_found_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "a.nt").write_text(N_TRIPLES)
+    others = {"catalog-v001.xml": "<catalog/>", "in/package.json": '{"name": "x"}', "in/pom.xml": "<project/>"}
+    for name, content in others.items():
+        (tmp_path / name).write_text(content)
+    for each in (tmp_path, tmp_path / "**" / "*.*"):
+        caplog.clear()
+        assert list(graph_files([each])) == [tmp_path / "a.nt"]
+        for name in others:
+            assert f"{name} is no graph by its name, and is left out" in caplog.text
+    path = tmp_path / "graphs.zip"
+    path.write_bytes(zipped({"a.nt": N_TRIPLES, **others}))
+    caplog.clear()
+    assert triples(path) == triples(tmp_path / "a.nt")
+    assert "no graph by its name, is passed over (3)" in caplog.text
+    with pytest.raises(ConfigurationError, match=r"pom\.xml: this is XML and no RDF/XML"):
+        load_files(graph_files([tmp_path / "in" / "pom.xml"]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
