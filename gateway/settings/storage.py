@@ -276,8 +276,18 @@ def graph_folder(identity: GraphIdentity, store: Path | None = None) -> Path:
 
 
 def default_store() -> Path:
-    """Return the user's cache directory for this program; it need not exist."""
-    return Path(platformdirs.user_cache_dir(PROGRAM, appauthor=False))
+    """Return the user's cache directory for this program; it need not exist.
+
+    A user without a home, as containers and services have, gets one among the temporary files, by the user's number:
+    `check_private` refuses it where somebody else made it.
+    """
+    try:
+        folder = Path(platformdirs.user_cache_dir(PROGRAM, appauthor=False))
+    except RuntimeError:
+        folder = Path()
+    if folder.is_absolute() or sys.platform == "win32":
+        return folder
+    return Path(tempfile.gettempdir(), f"{PROGRAM}-{os.geteuid()}")
 
 
 _OF_ANSWERS: Any = {

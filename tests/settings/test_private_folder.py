@@ -4,7 +4,9 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.files.stored_graph import folder_of, open_stored
 from gateway.flow.quota_state import QuotaFile, QuotaState
-from gateway.settings.storage import check_private, make_folder, opened, read_at_most, write_file
+from gateway.settings.storage import check_private, default_store, make_folder, opened, read_at_most, write_file
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 
@@ -183,3 +185,28 @@ def test_a_pipe_with_a_writer_is_read_whether_it_has_a_name_or_not(tmp_path: Pat
 def test_a_device_is_neither_a_file_nor_a_pipe(device: str) -> None:
     with pytest.raises(OSError, match="neither a file nor a pipe"):
         read_at_most(Path(device), 10)
+
+
+@pytest.fixture
+def homeless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Be a user without a name, a home and a folder for caches."""
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    os.setreuid(SOMEBODY, -1)
+    yield
+    os.setreuid(0, -1)
+
+
+@AS_ROOT
+@pytest.mark.usefixtures("homeless")
+def test_a_user_without_a_home_has_a_cache_among_the_temporary_files(
+    graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    among_temporary = Path(tempfile.gettempdir(), f"bfsql-gateway-{os.geteuid()}")
+    assert default_store() == among_temporary
+    monkeypatch.setenv("HOME", "")
+    assert default_store() == among_temporary
+    with open_gateway(graph) as gateway:
+        assert gateway.describe_entity("<urn:a>").complete
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    assert default_store() == Path("/caches/bfsql-gateway")
