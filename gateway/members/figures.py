@@ -19,6 +19,7 @@ from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, Aggregated, End, Ends, Totals, Walk
 from gateway.members.ordering import (
     Key,
+    durations_unordered,
     durations_without_order,
     extreme,
     in_kinds,
@@ -216,6 +217,8 @@ def grouped(
     warnings = [warning for one in grouping.figures for warning in _about(one, read)]
     with_content = sum(any(of.get(node, _NO_ENDS).content for of in ends.values()) for node in nodes)
     warnings += [content_left_out(with_content)] if with_content else []
+    by_average = durations_without_order(key for _, key, _ in found if key is not None)
+    warnings += [durations_unordered(by_average)] if by_average else []
     return Grouped(tuple(_in_order(found, grouping)), WHOLE, list(dict.fromkeys(warnings)))
 
 

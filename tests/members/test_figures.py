@@ -107,6 +107,13 @@ def test_the_shortest_duration_is_the_smallest_and_there_is_none_where_that_depe
     assert "a month and 30 days have no order" in warning
 
 
+def test_groups_whose_durations_have_no_order_are_told() -> None:
+    found = by_city(*(Ends((literal(value, "duration"),)) for value in ("P1M", "P30D", "P1D", "PT24H")), place=None)
+    assert [(group.end, group.rank is None) for group in found.groups][-1] == (literal("P1D", "duration"), False)
+    assert len(found.groups) == 3
+    assert "1 duration stands by average length" in found.warnings[0]
+
+
 def test_equal_values_are_one_group_and_the_shortest_spelling_stands_for_it() -> None:
     cities = [Ends((literal("1.0", "decimal"),)), Ends((literal("1", "integer"), literal("01", "integer"))), Ends()]
     assert shown(by_city(*cities)) == [(literal("1", "integer"), 2), (None, 1)]
