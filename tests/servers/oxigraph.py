@@ -1,4 +1,4 @@
-"""Oxigraph: the binary of the PyPI package, serving files read-only."""
+"""Oxigraph: the binary of the PyPI package, serving files, read-only unless a test writes."""
 
 import shutil
 import subprocess
@@ -28,6 +28,11 @@ class OxigraphServer:
         """The URL of the query endpoint."""
         return f"http://{HOST}:{self.port}/query"
 
+    @property
+    def update(self) -> str:
+        """The URL that takes updates, where it is written to."""
+        return f"http://{HOST}:{self.port}/update"
+
 
 class OxigraphLoadError(Exception):
     """Oxigraph refused a file; the text is its own."""
@@ -48,7 +53,12 @@ def find_oxigraph() -> Path:
 
 @contextmanager
 def running_oxigraph(
-    files: Sequence[Path], *, workdir: Path, port: int | None = None, timeout_s: int | None = None
+    files: Sequence[Path],
+    *,
+    workdir: Path,
+    port: int | None = None,
+    timeout_s: int | None = None,
+    is_written_to: bool = False,
 ) -> Iterator[OxigraphServer]:
     """Serve graph files, gzipped or not, in one default graph; blank nodes stay those of their file.
 
@@ -57,6 +67,7 @@ def running_oxigraph(
         workdir: a folder for the database, removed with the server, and the log.
         port: on loopback; a free one when absent.
         timeout_s: after which the server cuts a query off, with a 200 and a broken body.
+        is_written_to: whether it takes updates.
 
     Raises:
         ServerUnavailable: there is no binary.
@@ -70,7 +81,15 @@ def running_oxigraph(
     try:
         _load(binary, folder, files)
         with running(
-            [binary, "serve-read-only", "--location", folder, "--bind", f"{HOST}:{port}", *limit],
+            [
+                binary,
+                "serve" if is_written_to else "serve-read-only",
+                "--location",
+                folder,
+                "--bind",
+                f"{HOST}:{port}",
+                *limit,
+            ],
             ready_url=f"http://{HOST}:{port}/query?query=ASK%7B%7D",
             log=workdir / f"oxigraph-{port}.log",
             cwd=workdir,

@@ -239,13 +239,10 @@ class ContentReader:
                     known.ids[key] = node
         return known.ids
 
-    def with_list(self, key: Iri, members: str, call: Call) -> Mapping[Iri, Iri]:
-        """Return the IDs with that of a list that is a node, by what else it says and by its members."""
-        known = self._of(call)
-        digest = self._digest(key, self._levels, known.contents)
-        if digest and (made := NodeId(key, written(hash_of(digest + members.encode()))).iri):
-            known.ids[key] = made
-        return known.ids
+    def with_lists(self, key: Iri, said: str, call: Call) -> Iri:
+        """Return the ID of a node by what it says and what lists say of it; empty where it could not be read."""
+        digest = self._digest(key, self._levels, self._of(call).contents)
+        return NodeId(key, written(hash_of(digest + said.encode()))).iri if digest else ""
 
     def kind(self, key: Iri, call: Call) -> Kind:
         """Return what a blank node is whose ID was asked for."""

@@ -26,8 +26,8 @@ from gateway.graph.values import Value as ValueOfNode
 from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.contents import TO_OBJECT, TO_SUBJECT, Content, ContentReader, Kind, groups_of, is_evidence
 from gateway.sparql.blank.edges import with_cells
-from gateway.sparql.blank.keys import is_key
-from gateway.sparql.blank.lists import ListEdge, ListReader, Lists, Value, label_of, name_of, term_of
+from gateway.sparql.blank.keys import is_key, label_of, name_of, term_of
+from gateway.sparql.blank.lists import ListEdge, ListReader, Lists, Value
 from gateway.sparql.blank.rule import blank_ends
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule

@@ -242,18 +242,24 @@ class BlankGraph:
         said = self.nodes.get(label)
         if said is None:
             return
-        is_cell = any(is_list_part(predicate) for predicate, _ in said.says)
+        is_cell = self._is_cell(label)
         is_expression = self._has_expressions and _is_expression(said)
         for predicate, end in said.says:
             # The object of a triple about which something is stated may be an expression.
             is_copy = self._has_expressions and predicate in TO_OBJECT
-            if isinstance(end, BlankTerm) and (is_list_part(predicate) or is_expression or is_copy):
+            if isinstance(end, BlankTerm) and (
+                is_list_part(predicate) or is_expression or is_copy or self._is_cell(end.value)
+            ):
                 yield end.value
         for predicate, end in said.said:
             if isinstance(end, BlankTerm) and (
                 is_cell or is_list_part(predicate) or (self._has_expressions and predicate != HAS_VALUE)
             ):
                 yield end.value
+
+    def _is_cell(self, label: str) -> bool:
+        said = self.nodes.get(label)
+        return said is not None and any(is_list_part(predicate) for predicate, _ in said.says)
 
     def around(self, label: str) -> Sequence[str]:
         """Return the blank nodes beside one."""

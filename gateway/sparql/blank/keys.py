@@ -18,6 +18,7 @@ from string import ascii_lowercase
 from typing import Final, Literal
 from urllib.parse import quote, unquote
 
+from gateway.files.ntriples import literal, node
 from gateway.graph.values import Iri
 from gateway.sparql.table import (
     BlankTerm,
@@ -31,7 +32,7 @@ from gateway.sparql.table import (
     term,
 )
 from gateway.sparql.template import NO_IRI, Parameter
-from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, XSD
+from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, POSITION, XSD
 
 Way = Literal["iris", "labels", "fields"]
 """How queries state keys: as IRIs, as arguments of BNODE(), or as variables that are bound beside the query."""
@@ -156,8 +157,8 @@ class NodeId:
     """What the ID of a blank node of an endpoint is made of.
 
     Attributes:
-        key: Its key.
-        digest: The digest of what it says.
+        key: Its key, or the walk to it and the digest by which that was made.
+        digest: The digest of what it says; of a walk that of what lists say of it, empty where none do.
     """
 
     key: Iri
@@ -169,7 +170,8 @@ class NodeId:
         text, mark, digest = node.removeprefix(BLANK_NODE).partition(_DIGEST)
         if WALK_STEP in text and mark:
             # What has no key is known by a walk and the digest together.
-            return cls(KEY + text + mark + digest, digest)
+            digest, _, of_lists = digest.partition(_DIGEST)
+            return cls(KEY + text + mark + digest, of_lists)
         if not mark or not text or text[0] not in _FORMS:
             return None
         key = KEY + text
@@ -178,9 +180,8 @@ class NodeId:
     @property
     def iri(self) -> Iri:
         """The node, as it crosses the port; empty where it would be too long to be sent back."""
-        if WALK_STEP in self.key:
-            return BLANK_NODE + self.key[len(KEY) :]
-        iri = f"{BLANK_NODE}{self.key[len(KEY) :]}{_DIGEST}{self.digest}"
+        digest = f"{_DIGEST}{self.digest}" if self.digest else ""
+        iri = f"{BLANK_NODE}{self.key[len(KEY) :]}{digest}"
         return iri if len(iri) <= MAX_IRI else ""
 
 
@@ -283,3 +284,33 @@ def end_as_text(end: Term) -> str:
             return repr((end.value, end.datatype or "", (end.language or "").lower()))
         case _:
             return "_"
+
+
+def label_of(key: Iri) -> str:
+    """Return the label that stands for a key; for an IRI its term."""
+    return f"_:{key}" if is_key(key) else node(key)
+
+
+def term_of(end: Term) -> str:
+    """Return a term as N-Triples write it, with its key for the label of a blank node."""
+    match end:
+        case IriTerm():
+            return node(end.value)
+        case BlankTerm():
+            return label_of(end.value)
+        case LiteralTerm(language=str(language)):
+            return f"{literal(end.value, '').removesuffix('^^<>')}@{language}" if language else _plain(end)
+        case LiteralTerm():
+            return _plain(end)
+        case _:
+            return node(POSITION)
+
+
+def _plain(end: LiteralTerm) -> str:
+    text = literal(end.value, end.datatype or f"{XSD}string")
+    return text.removesuffix(f"^^<{XSD}string>")
+
+
+def name_of(term: str) -> Iri:
+    """Return the IRI, or the key, of a term."""
+    return term[2:] if term.startswith("_:") else term[1:-1]

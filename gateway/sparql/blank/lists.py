@@ -15,20 +15,20 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from gateway.errors import EndpointFault
-from gateway.files.lists import ArrayValue, fold_lists, is_list_part
-from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
+from gateway.files.lists import ArrayValue, Folded, fold_lists, is_list_part
+from gateway.files.ntriples import Terms, is_blank, is_node, node
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Assertion, Iri, Mark
 from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.cells import Cells, cells_beside
 from gateway.sparql.blank.contents import Content, ContentReader, Kind, groups_of, triples_by_kind
-from gateway.sparql.blank.keys import ends_in, is_key
+from gateway.sparql.blank.keys import ends_in, is_key, label_of, name_of, term_of
 from gateway.sparql.blank.probes import ListProbe
 from gateway.sparql.blank.rule import Triple, blank_ends
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri
+from gateway.sparql.table import BlankTerm, IriTerm, Table, UnexpectedRows, iri
 from gateway.terms.iri import POSITION, RDF_NIL, RDF_REST, RDFS_MEMBER, XSD
 from gateway.terms.literals import Literal
 
@@ -89,6 +89,7 @@ class Lists:
         folded: The lists that are nodes and have edges to their members in the place of their cells; IRIs, or keys.
         are_expressions: Whether they are no lists, but what class expressions say.
         unstated: Nodes with expressions of which it could not be read what is stated about them.
+        said: What they say of each blank node, by key, whatever of it is an edge.
     """
 
     edges: Mapping[Iri, Sequence[ListEdge]]
@@ -98,6 +99,7 @@ class Lists:
     folded: frozenset[Iri] = frozenset()
     are_expressions: bool = False
     unstated: frozenset[Iri] = frozenset()
+    said: Mapping[Iri, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ class ListReader:
         self._probe = ListProbe(client)
         # The lists of each cell; None where they are unread.
         self._of_calls: WeakKeyDictionary[Requester, dict[Iri, Lists | None]] = WeakKeyDictionary()
+        self._ids: WeakKeyDictionary[Requester, dict[Iri, Iri]] = WeakKeyDictionary()
 
     def note(self, predicates: Iterable[Iri]) -> None:
         """Note predicates of the graph, some of which may show that it has containers."""
@@ -172,26 +175,52 @@ class ListReader:
         return known
 
     async def ids(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Iri]:
-        """Return the IDs of those blank nodes that are nodes and could be read, with others of the call."""
-        wanted = list(dict.fromkeys(keys))
-        known = await self._contents.ids(wanted, call)
-        cells = [key for key in wanted if self._contents.kind(key, call) is Kind.LIST]
-        return await self._with_lists(cells, known, call) if cells else known
+        """Return the IDs of those blank nodes that are nodes and could be read, with others of the call.
 
-    async def _with_lists(self, cells: Sequence[Iri], known: Mapping[Iri, Iri], call: Call) -> Mapping[Iri, Iri]:
-        """Return IDs with those of lists that are nodes: what is in a list is a part of what it says."""
-        folded = await self.of(cells, call)
-        for cell in cells:
-            lists = folded[cell]
-            if lists is not None and cell in lists.nodes and cell not in known:
-                members = sorted(
-                    f"{one.predicate} {'_' if is_key(one.object) else one.object} {one.positions}"
-                    for one in lists.edges.get(cell, ())
-                    if one.subject == cell
-                )
-                values = (one.array.text(lambda _: "_:") for one in lists.values.get((cell, RDFS_MEMBER), ()))
-                known = self._contents.with_list(cell, "\n".join((*members, *values)), call)
+        What lists say of a node is a part of what it says: its members where it is one or has some, and whose it is.
+        """
+        known = self._ids.setdefault(call.requester, {})
+        wanted = [key for key in dict.fromkeys(keys) if key not in known]
+        own = await self._contents.ids(wanted, call)
+        cells = await self.beside(wanted, call)
+        folded = await self.of(chain.from_iterable(cells.values()), call) if cells else {}
+        for key in wanted:
+            if key not in cells:
+                known |= {key: own[key]} if key in own else {}
+                continue
+            lists = {id(one): one for one in (folded[cell] for cell in cells[key])}.values()
+            is_list = self._contents.kind(key, call) is Kind.LIST
+            if any(one is None or (is_list and key not in one.nodes) for one in lists):
+                continue
+            said = sorted(filter(None, (one.said.get(key) for one in lists if one is not None)))
+            if made := self._contents.with_lists(key, "\n".join(said), call):
+                known[key] = made
         return known
+
+    async def beside(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, Sequence[Iri]]:
+        """Return the cells of the lists in which some blank nodes are, or which they have, for those that have any."""
+        contents = self._contents.contents(call)
+        of_kind = {key: self._contents.kind(key, call) for key in keys}
+        nodes = {key: contents[key] for key, kind in of_kind.items() if kind is Kind.NODE}
+        found = {key: [key] for key, kind in of_kind.items() if kind is Kind.LIST}
+        if not nodes or not self._may_fold or not await self._probe.are_there(call):
+            return found
+        ends = {key: [triple for triple in one.says if isinstance(triple[1], BlankTerm)] for key, one in nodes.items()}
+        predicates = {predicate for triples in ends.values() for predicate, _ in triples}
+        kinds: Mapping[Iri, Kind] = {}
+        if predicates and await self._probe.are_behind(predicates, call):
+            kinds = await self._kinds(chain.from_iterable(map(blank_ends, ends.values())), call)
+        for key, one in nodes.items():
+            # What could not be read may be a cell.
+            cells = [end for end in blank_ends(ends[key]) if kinds.get(end) in {Kind.LIST, Kind.UNREAD}]
+            cells += (
+                end.value
+                for predicate, end in one.said
+                if is_list_part(predicate) and isinstance(end, BlankTerm | IriTerm) and end.value != RDF_NIL
+            )
+            if cells:
+                found[key] = list(dict.fromkeys(cells))
+        return found
 
     def content(self, key: Iri, call: Call) -> Content:
         """Return what a blank node says whose ID was asked for, without the cells where it is a list."""
@@ -207,19 +236,24 @@ class ListReader:
         """Return whether it could not be found out what a blank node is whose ID was asked for."""
         if self._contents.is_unread(key, call):
             return True
-        return self._contents.kind(key, call) is Kind.LIST and (await self.of([key], call))[key] is None
+        if self._contents.kind(key, call) is Kind.LIST:
+            return (await self.of([key], call))[key] is None
+        return key in await self.beside([key], call) and key not in await self.ids([key], call)
 
     async def _read(self, keys: Sequence[Iri], call: Call) -> Sequence[tuple[Lists | None, Sequence[Iri]]]:
         """Return lists with their cells: all that hang together with some cells."""
         found: dict[Iri, Content] = {}
+        asked = frozenset(keys)
         frontier, seen = list(keys), set(keys)
         links: dict[Iri, Sequence[Iri]] = {}
         unread: set[Iri] = set()
         for _ in range(_ROUNDS):
             if not frontier or len(found) > _MOST:
                 break
-            level = await self._level(frontier, call)
-            seen.update(level)
+            read = await self._level(frontier, call)
+            seen.update(read)
+            # What has an IRI and is a member leads no further, unless it is a list.
+            level = {key: one for key, one in read.items() if is_key(key) or key in asked or one.says_members}
             found |= {key: one.content for key, one in level.items() if one.is_cell}
             links |= {key: one.beside for key, one in level.items()}
             unread |= {key for key, one in level.items() if not one.mark.whole}
@@ -315,6 +349,7 @@ class ListReader:
             frozenset(
                 cell for label, cell in own.items() if label not in raw and (label in nodes or not is_blank(label))
             ),
+            said=_said_in(folded),
         )
 
     def _edge_rule(self, own: Mapping[str, Iri], contents: Mapping[Iri, Content]) -> Callable[..., bool]:
@@ -341,6 +376,19 @@ class ListReader:
             return triple[2] in members and (of_list or triple[:2] in owners)
 
         return is_edge
+
+
+def _said_in(folded: Folded) -> Mapping[Iri, str]:
+    """Return what lists say of each blank node, by key: all blank nodes alike, and no place of a node in a list."""
+    lines: defaultdict[str, list[str]] = defaultdict(list)
+    for triple in folded.triples:
+        subject, predicate, target = triple
+        places = folded.positions.get(triple, {}).values()
+        lines[subject].append(f">{predicate} {'_' if is_blank(target) else target} {sorted(places)}")
+        lines[target].append(f"<{predicate} {'_' if is_blank(subject) else subject}")
+    for array in folded.arrays:
+        lines[array.owner].append(f"={array.predicate} {array.text(lambda _: '_')}")
+    return {name_of(label): "\n".join(sorted(said)) for label, said in lines.items() if is_blank(label)}
 
 
 def _triples_of(cells: Sequence[Iri], contents: Mapping[Iri, Content]) -> list[Terms]:
@@ -383,6 +431,11 @@ class _Cell:
     def is_cell(self) -> bool:
         """Whether it is one, or may be."""
         return bool(self.content.says or self.content.said) or not self.mark.whole
+
+    @property
+    def says_members(self) -> bool:
+        """Whether it has members, or may have some."""
+        return bool(self.content.says) or not self.mark.whole
 
     def with_blank(self, beside: Content) -> _Cell:
         """Return it with other blank nodes beside it in the place of its own."""
@@ -456,33 +509,3 @@ def _together(contents: Mapping[Iri, Content]) -> Sequence[Sequence[Iri]]:
             if is_list_part(predicate) and isinstance(end, BlankTerm | IriTerm) and end.value in beside:
                 beside[key][end.value] = beside[end.value][key] = None
     return groups_of(beside)
-
-
-def label_of(key: Iri) -> str:
-    """Return the label that stands for a key; for an IRI its term."""
-    return f"_:{key}" if is_key(key) else node(key)
-
-
-def term_of(end: Term) -> str:
-    """Return a term as N-Triples write it, with its key for the label of a blank node."""
-    match end:
-        case IriTerm():
-            return node(end.value)
-        case BlankTerm():
-            return label_of(end.value)
-        case LiteralTerm(language=str(language)):
-            return f"{literal(end.value, '').removesuffix('^^<>')}@{language}" if language else _plain(end)
-        case LiteralTerm():
-            return _plain(end)
-        case _:
-            return node(POSITION)
-
-
-def _plain(end: LiteralTerm) -> str:
-    text = literal(end.value, end.datatype or f"{XSD}string")
-    return text.removesuffix(f"^^<{XSD}string>")
-
-
-def name_of(term: str) -> Iri:
-    """Return the IRI, or the key, of a term."""
-    return term[2:] if term.startswith("_:") else term[1:-1]

@@ -185,9 +185,9 @@ class BlankLookup:
         if any(part is not None and now.get(part.key) == node for node, part in parts.items()):
             # So many bits of a digest agree with another node's by no accident.
             self.proof.has_held()
-        if any(reader.kind(key, call) is Kind.LIST for key in keys):
+        if await lists.beside(keys, call):
             await self.proof.doubt(reader, None, call)
-            now = await lists.ids(keys, call)
+        now = await lists.ids(keys, call)
         contents = reader.contents(call)
         found = []
         for node, part in parts.items():

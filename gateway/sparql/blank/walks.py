@@ -26,7 +26,7 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.anchors import AnchoredWalk, id_of, key_of, walk_of, without_number
 from gateway.sparql.blank.contents import BlankEnd, BlankEnds, Content, ContentReader, Kind, stating_in, triples_by_kind
 from gateway.sparql.blank.graphs import BlankGraph, is_within_reach
-from gateway.sparql.blank.keys import KEY, TRIPLE
+from gateway.sparql.blank.keys import KEY, TRIPLE, NodeId, hash_of, written
 from gateway.sparql.blank.probes import ExpressionProbe
 from gateway.sparql.blank.rule import Triple
 from gateway.sparql.client import SparqlClient
@@ -163,12 +163,8 @@ class AnchoredReader(ContentReader):
             await self._load([*wanted], wanted, call)
 
     @override
-    def with_list(self, key: Iri, members: str, call: Call) -> Mapping[Iri, Iri]:
-        # The digest of a list has all its cells.
-        known = self._of(call)
-        if key in self._of_call(call).told:
-            known.ids[key] = id_of(key)
-        return known.ids
+    def with_lists(self, key: Iri, said: str, call: Call) -> Iri:
+        return NodeId(key, written(hash_of(said.encode()))).iri if key in self._of_call(call).told else ""
 
     async def blank_ends(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, BlankEnds]:
         """Return the blank ends of edges of nodes with an IRI."""
