@@ -208,7 +208,10 @@ def _about_rows(answer: SearchResult, offset: int, query: str) -> list[Renderabl
     found, nodes = table_count(answer), answer.found or 0
     what = f"{counted(nodes, 'entity')} found" if nodes else "Nothing was found"
     what = what if answer.groups is None else f"{counted(found, 'group')} of {counted(nodes, 'entity')}"
-    what = f"{what}, {'' if answer.complete else 'not '}complete."
+    whole = (
+        "not complete" if not answer.complete else "complete" if answer.values_complete is None else "not all values"
+    )
+    what = f"{what}, {whole}."
     parts = [what, *said_of_rows(answer), place_of_rows(answer, offset, found)]
     shown = [Text(line(part)) for part in parts if part]
     return [*shown, *search_notes(answer), *left_out_of_rows(answer, offset, is_search=bool(query))]
@@ -224,6 +227,11 @@ def left_out_of_rows(answer: SearchResult, offset: int, *, is_search: bool = Fal
     return [warned(f"{counted(left, 'row')} more not shown here: {ways}.")]
 
 
+def values_cut() -> str:
+    """Return that values are missing from cells, and how to see them."""
+    return f"{VALUES_INCOMPLETE} --out FILE.csv writes those whole that could be read."
+
+
 def _how(answer: SearchResult) -> str:
     return f" Searched: {line(answer.searched.how)}." if answer.searched is not None else ""
 
@@ -233,7 +241,7 @@ def search_notes(answer: SearchResult) -> list[RenderableType]:
     searched = answer.searched
     notes = [*([] if answer.complete else [_may_lack()]), *(warned(text) for text in answer.warnings or ())]
     if answer.values_complete is False:
-        notes.append(warned(VALUES_INCOMPLETE))
+        notes.append(warned(values_cut()))
     if searched is not None and searched.truncated:
         notes.append(warned("There are more matches than could be read: add words to the query."))
     if searched is not None and not searched.exhaustive:

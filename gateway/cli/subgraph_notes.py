@@ -13,7 +13,7 @@ from gateway.cli.render import degraded, prefixes, sections, warned
 from gateway.cli.screen import ID, STRONG
 from gateway.cli.streams import clean, line
 from gateway.errors import counted
-from gateway.tools.whole_subgraph import VALUES_INCOMPLETE, notes_of
+from gateway.tools.whole_subgraph import notes_of
 
 
 def notes(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
@@ -104,7 +104,7 @@ def _gaps(answer: Subgraph) -> list[RenderableType]:
     if answer.seeds_left_out:
         parts.append(Text(f"Seeds that would be in the rows too: {answer.seeds_left_out:,}"))
     if answer.values_complete is False:
-        parts.append(warned(VALUES_INCOMPLETE))
+        parts.append(warned(render.values_cut()))
     if answer.missing_seeds:
         parts.append(warned(f"Not in the graph: {', '.join(answer.missing_seeds)}"))
     if answer.result_changed:

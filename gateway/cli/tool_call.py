@@ -50,7 +50,7 @@ from gateway.telemetry.record import Record
 from gateway.tools.answering import drop_record
 from gateway.tools.gateway import Gateway
 from gateway.tools.row_pages import RowPage, pages_of_rows
-from gateway.tools.whole_subgraph import NODES_A_PAGE, VALUES_INCOMPLETE, notes_of
+from gateway.tools.whole_subgraph import NODES_A_PAGE, notes_of
 
 _MAX_TOKENS = 4_000_000
 """Size of an answer for people and programs, who read no tokens: some 16 MB, which bounds memory."""
@@ -454,7 +454,7 @@ class RowNotes:
         self.has_all_values = self.has_all_values and page.values_complete is not False
         self.languages.update(page.other_languages or {})
         if isinstance(page, SearchResult):
-            left_out = [VALUES_INCOMPLETE] if page.values_complete is False else []
+            left_out = [render.values_cut()] if page.values_complete is False else []
             self.warned |= dict.fromkeys([*(page.warnings or ()), *left_out])
         else:
             self.said |= dict.fromkeys(subgraph_notes.removed(page))

@@ -26,6 +26,7 @@ from gateway.schema.view import SchemaView, TermLookup, called_so
 from gateway.settings.profile import Profile
 from gateway.terms.iri import EXPRESSION_PREDICATES, OWL, RDFS, SUBCLASS_OF, TEXT_PREDICATES, walk_iri
 from gateway.terms.literals import language_order
+from gateway.terms.names import fold
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.entity_names import EntityNames
 from gateway.tools.local_names import other_properties
@@ -104,6 +105,12 @@ class StepNames:
         for name, predicates in self._by_alias.items():
             if predicates <= used:
                 yield messages.taken_by_alias("", quoted(name), "predicate", self._prefixes.listed(sorted(predicates)))
+
+    def shown_under(self, key: str, predicates: Iterable[Iri]) -> Sequence[Iri]:
+        """Return those of some predicates of literals that a key of answers stands for, and the same word does not."""
+        asked = [found for name, found in self._known.items() if fold(self._prefixes.without_name(name)) == key]
+        meant = set(chain.from_iterable(asked))
+        return [iri for iri in predicates if iri not in meant and self._values.has_any([iri])] if meant else []
 
     def _unlisted(self, name: str) -> frozenset[Iri]:
         """Return the IRI of an ID that is not listed; one with a slash is a walk, unless it is a whole IRI."""
@@ -194,6 +201,7 @@ class MemberNames:
         self._schema_cache = schema_cache
         self._others = profile.edges.excluded
         self._languages = profile.names.languages
+        self._keys = {"description": profile.roles.description, "synonyms": profile.roles.synonym}
         # Where blank nodes are none, no expression is read.
         self._sets = _SETS if profile.nodes.blank == "on" else frozenset()
         self._shapes = shapes
@@ -292,6 +300,7 @@ class MemberNames:
                 *self._about_names(arguments, names),
                 *self._about_absent(asked.walks, names),
                 *names.taken_by_alias(asked.walks),
+                *self._about_keys(names),
                 *self._about_alike(conditions),
                 *self._about_figures(conditions, grouping),
                 *chain.from_iterable(one.warnings for one in meant),
@@ -358,6 +367,12 @@ class MemberNames:
             ):
                 if names.predicates(word):
                     yield reserved_word(quoted(word), argument)
+
+    def _about_keys(self, names: StepNames) -> Iterable[str]:
+        """Yield a warning of a word that answers use as a key for other predicates too."""
+        for key, predicates in self._keys.items():
+            if others := names.shown_under(key, predicates):
+                yield key_of_others(key, self._prefixes.listed(others))
 
     def _about_absent(self, walks: Iterable[Walk], names: StepNames) -> Iterable[str]:
         """Yield a warning of usual predicates of names and texts that the graph does not have."""
@@ -559,6 +574,11 @@ def type_compared(types: str, count: int, condition: str) -> str:
     are = "is a type" if count == 1 else "are types"
     advice = f" For nodes of the type, write {quoted(condition)}." if condition else ""
     return f"where: {types} {are}, and nodes are compared with the type itself.{advice}"
+
+
+def key_of_others(key: str, predicates: str) -> str:
+    """Return a warning: what answers show under a key is not what the same word asks about."""
+    return f"{quoted(key)} is one predicate here; answers show {predicates} under it too, which are asked about by ID."
 
 
 def reserved_word(name: str, argument: str = "where") -> str:

@@ -258,7 +258,7 @@ def test_what_is_said_of_rows_stands_beside_them(is_text: bool) -> None:
     for text in said:
         assert "hat is missing here may still be in the graph." in " ".join(text.split())
         assert "2 more nodes with the value of the last row." in text
-        assert "Some values are shortened, left out, or could not be read." in text
+        assert "Some values are shortened, left out, or could not be read. --out FILE.csv" in " ".join(text.split())
         assert "Odd values." in text
         assert "--offset 1" in text
         assert "\x1b" not in text

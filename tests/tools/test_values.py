@@ -328,3 +328,16 @@ async def test_durations_are_compared_by_their_length() -> None:
         "search_entities", DURATIONS, node_types=["x:Film"], compute=["min x:runtime", "max x:runtime"]
     )
     assert computed["computed"] == {"min x:runtime": "PT9M", "max x:runtime": "P1M"}
+
+
+async def test_a_word_under_which_answers_show_other_predicates_is_told_from_them() -> None:
+    text = """
+    x:graph a x:Graph ; <http://purl.org/dc/elements/1.1/description> "All of it." .
+    x:saw a x:Tool ; rdfs:label "Saw" ; rdfs:comment "It cuts." .
+    """
+    answer = await asked("search_entities", text, node_types=["Tool"], where=["description contains cuts"])
+    assert answer["found"] == 0
+    told = "'description' is one predicate here; answers show rdfs:comment under it too, which are asked about by ID."
+    assert answer["warnings"] == [told]
+    by_id = await asked("search_entities", text, node_types=["Tool"], where=["rdfs:comment contains cuts"])
+    assert (by_id["found"], by_id.get("warnings")) == (1, None)
