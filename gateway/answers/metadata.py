@@ -246,7 +246,8 @@ class MetadataBuilder:
             )
             for predicate, values in without_orders(properties).items()
         }
-        return {key: written[key] for key in sorted(written, key=uncoined)}
+        # Of a predicate that has texts in other languages alone, nothing is shown.
+        return {key: written[key] for key in sorted(written, key=uncoined) if written[key]}
 
     def _values(self, values: Sequence[Value], lists: Iterable[Value] = ()) -> list[PageValue]:
         """Return the values of one predicate: members of lists in their order, others sorted, those with parts last."""

@@ -394,7 +394,7 @@ class Presenter:
         known = positions_of(evidence) if edge.failed else evidence
         if metadata := builder.edge(known, edge.omitted_texts):
             edge.set_metadata(metadata)
-            edge.other_languages = builder.other_languages_of(known)
+        edge.other_languages = builder.other_languages_of(known)
 
     def _fit_to_limit(
         self,

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -354,3 +355,50 @@ async def test_texts_of_one_language_alone_leave_others_out_counted_and_names_st
     assert whole.nodes[-1].values == {"rdfs:label": "Weg"}
     assert [row[1] for row in none.rows or ()] == [None] * 4
     assert none.other_languages == {"de": 2, "de-at": 1, "en": 4}
+
+
+ENGLISH = """@prefix x: <http://x.example/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+x:a a x:T ; x:note "hello"@en ; x:n 5 ; x:by [ x:said "so"@en ] ; x:p x:b ; x:q x:b .
+x:b a x:T ; x:note "two"@en, "deux"@fr .
+[] a rdf:Statement ; rdf:subject x:a ; rdf:predicate x:p ; rdf:object x:b ; x:why "because"@en .
+[] a rdf:Statement ; rdf:subject x:a ; rdf:predicate x:q ; rdf:object x:b ; x:why "since"@en ; x:n 7 ."""
+
+IN_FRENCH: dict[str, dict[str, Any]] = {
+    "describe_entity": {"id": "x:a"},
+    "describe_entities": {"ids": ["x:a", "x:b"]},
+    "bfs_query": {"seeds": ["x:a"], "max_hops": 1, "node_types": ["x:T"], "predicates": ["x:p", "x:q"]},
+    "intersect_subgraphs": {"seeds": ["x:a", "x:b"], "k": 1, "node_types": ["x:T"], "predicates": ["x:p", "x:q"]},
+    "search_entities": {"node_types": ["x:T"], "values": ["x:note", "x:n"]},
+}
+
+
+@pytest.mark.parametrize("shape", ["reference", "compact"])
+@pytest.mark.parametrize("tool", IN_FRENCH)
+async def test_of_a_predicate_with_texts_in_other_languages_alone_nothing_is_shown_and_all_is_counted(
+    tmp_path: Path, tool: str, shape: ShapeName
+) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_text(ENGLISH, encoding="utf-8")
+    async with open_gateway(path) as graph:
+        answer = await graph.call(tool, {**IN_FRENCH[tool], "language": "only fr"}, shape=shape)
+    written = json.dumps(answer.as_json())
+    assert '"complete": true' in written
+    assert not [text for text in ("hello", "so", "two", "because", "since") if f'"{text}"' in written]
+    assert '"x:n": 5' in written or tool == "search_entities"
+    assert ('"deux"' in written) == (tool != "describe_entity")
+    counts = [*map(int, re.findall(r'"other_languages": \{"en": (\d+)\}', written))]
+    assert counts == {"describe_entity": [2], "describe_entities": [2, 1], "search_entities": [2]}.get(tool, [4])
+    if "predicates" in IN_FRENCH[tool]:
+        assert '"x:n": 7' in written
+        assert "x:why" not in written
+
+
+async def test_a_whole_subgraph_in_one_language_has_no_text_of_another_and_counts_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_text(ENGLISH, encoding="utf-8")
+    async with open_gateway(path) as graph:
+        whole = await graph.bfs_subgraph(["x:a"], 1, language="only fr")
+    described = {node.id: node.metadata for node in whole.nodes}
+    assert (described["x:a"]["x:n"], described["x:b"]) == (5, {"x:note": "deux"})
+    assert {edge.predicate: edge.evidence for edge in whole.edges}["x:p"] is None
+    assert "Texts in other languages that are left out: 5 en" in whole.notes
