@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, RDFS
 
-from gateway.answers.models import SearchResult
+from gateway.answers.models import Result, SearchResult
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError, EndpointFault, InputError
 from gateway.escaping import visible, without_formula
@@ -137,14 +137,16 @@ def test_triples_come_back_with_types_names_and_evidence(name: str, subgraph: Su
         for one in statements
     }
     said = {(str(s), str(p), str(o)) for s, p, o in read if s not in statements and p not in {RDF.type, DISPLAY_NAME}}
-    types = {(str(s), str(o)) for s, o in read.subject_objects(RDF.type) if s not in statements and o != RDFS.Resource}
+    types = {(str(s), str(o)) for s, o in read.subject_objects(RDF.type) if s not in statements}
     names = {str(s): str(o) for s, o in read.subject_objects(DISPLAY_NAME)}
     assert said == {iris_of(subgraph, edge) for edge in subgraph.edges}
     assert types == {(subgraph.iris[node.id], subgraph.iris[one]) for node in subgraph.nodes for one in node.types}
     assert names == {subgraph.iris[node.id]: node.name for node in subgraph.nodes if node.name}
     assert described == {iris_of(subgraph, edge): edge.evidence for edge in subgraph.edges if edge.evidence is not None}
     present = {str(term) for triple in read for term in (triple[0], triple[2])}
-    assert {subgraph.iris[node.id] for node in subgraph.nodes} <= present
+    ends = {end for edge in subgraph.edges for end in (edge.subject, edge.object)}
+    stated = (node for node in subgraph.nodes if node.types or node.name or node.id in ends)
+    assert {subgraph.iris[node.id] for node in stated} <= present
 
 
 @given(subgraphs())
@@ -707,6 +709,22 @@ async def test_an_answer_is_a_table_with_ids_names_and_a_typed_column_for_each_v
     assert (entity["x:films"][0], [*entities["id"]]) == (12, ["x:al", "x:cy"])
     assert [*schema["kind"]] == ["type", "predicate"]
     assert arrow["x:born"] == [date(1940, 4, 25), None, None]
+
+
+@pytest.mark.parametrize("name", ["turtle", "ntriples", "jsonld"])
+async def test_triples_have_no_type_that_the_graph_does_not_state(name: str, tmp_path: Path) -> None:
+    (tmp_path / "x.ttl").write_text(
+        """@prefix x: <http://x.example/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+x:p a owl:ObjectProperty ; rdfs:domain [ owl:unionOf (x:A x:B) ] . x:alone x:number 7 ."""
+    )
+    given = rdflib.Graph().parse(tmp_path / "x.ttl")
+    async with open_gateway(tmp_path / "x.ttl") as graph:
+        subgraph = await graph.bfs_subgraph(["x:A", "x:alone"], 1)
+    assert {node.id for node in subgraph.nodes} == {"x:A", "x:alone", "x:p"}
+    read = triples_in(FORMATS[name].content(subgraph), name)
+    types = {triple for triple in read.triples((None, RDF.type, None)) if triple[2] != RDF.Statement}
+    assert types == {*given.triples((None, RDF.type, None))}
 
 
 async def test_tables_of_all_pages_have_whole_cells_and_a_table_of_cut_ones_warns(tmp_path: Path) -> None:

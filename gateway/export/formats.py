@@ -44,7 +44,10 @@ def _rdf(name: str) -> Callable[[Subgraph], bytes]:
     return content
 
 
-_METADATA = "the metadata of nodes other than types and names, and values behind several predicates"
+_METADATA = (
+    "the metadata of nodes other than types and names, values behind several predicates, and nodes without a type, "
+    "a name and an edge"
+)
 _ALL_METADATA = "metadata and values of nodes, and evidence but for what denies an edge or restricts it"
 
 _PICTURES = ("networkx", "matplotlib")

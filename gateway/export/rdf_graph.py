@@ -27,10 +27,10 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
     """Return a subgraph as triples: its edges, and the types (`rdf:type`) and names (`DISPLAY_NAME`) of its nodes.
 
     A walk of several predicates is no triple, and is left out. What class expressions say of classes is stated about,
-    and not asserted. A node without a type, a name and an edge is an
-    `rdfs:Resource`, or it would be absent. The evidence of an edge is one `rdf:Statement` about it (RDF 1.1 Semantics,
-    Appendix D.1), with the evidence as JSON in its `rdf:value`. Values that were asked for by single predicates are
-    triples with their datatypes and languages. Other metadata of nodes is left out: its values have lost these.
+    and not asserted. A node without a type, a name and an edge is in no triple, so it is absent. The evidence of an
+    edge is one `rdf:Statement` about it (RDF 1.1 Semantics, Appendix D.1), with the evidence as JSON in its
+    `rdf:value`. Values that were asked for by single predicates are triples with their datatypes and languages. Other
+    metadata of nodes is left out: its values have lost these.
     """
     graph = Graph(bind_namespaces="none")
     own = {"rdf": str(RDF), "rdfs": str(RDFS), "bfsql": _NAMESPACE}
@@ -39,15 +39,12 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
     iris = {name_id: _term(iri) for name_id, iri in subgraph.iris.items() if name_id not in subgraph.walks}
     edges = [edge for edge in subgraph.edges if edge.predicate not in subgraph.walks]
     stated = [edge for edge in edges if not _is_of_expressions(edge.evidence)]
-    has_edge = {end for edge in stated for end in (edge.subject, edge.object)}
     for node in subgraph.nodes:
-        types = [name_id for name_id in node.types if not name_id.startswith("(")]
-        for name_id in types:
-            graph.add((iris[node.id], RDF.type, iris[name_id]))
+        for name_id in node.types:
+            if not name_id.startswith("("):
+                graph.add((iris[node.id], RDF.type, iris[name_id]))
         if node.name:
             graph.add((iris[node.id], DISPLAY_NAME, Literal(node.name)))
-        if not types and not node.name and node.id not in has_edge:
-            graph.add((iris[node.id], RDF.type, RDFS.Resource))
     for edge in stated:
         graph.add((iris[edge.subject], iris[edge.predicate], iris[edge.object]))
     for subject, predicate, value in subgraph.triples:
