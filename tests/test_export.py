@@ -5,6 +5,7 @@ import io
 import json
 import re
 import sys
+import warnings
 import xml.etree.ElementTree as ET
 from collections import deque
 from dataclasses import replace
@@ -672,7 +673,9 @@ async def test_names_that_read_like_dates_stay_texts_as_values_groups_and_figure
             assert all(str(value).startswith("1984-01-0") for title in titles for value in table[title])
             assert {str(table[title].dtype) for title in titles} == {"object"}
         dated = (await graph.search_entities(node_types=["x:Book"], values=["x:on"])).to_dataframe()
-        several = (await graph.search_entities(queries=["1984-01-01", "zzz", "1984-01-02"], limit=1)).to_dataframe()
+        answer = await graph.search_entities(queries=["1984-01-01", "zzz", "1984-01-02"], limit=1)
+        with pytest.warns(UserWarning, match="2 of 3 hits"):
+            several = answer.to_dataframe()
     assert str(dated["x:on"].dtype) == "datetime64[ns]"
     assert [*zip(several["query"], several["id"], strict=True)] == [("1984-01-01", "x:a"), ("1984-01-02", "x:b")]
 
@@ -752,6 +755,48 @@ def test_a_table_in_which_values_could_not_be_read_warns() -> None:
     )
     with pytest.warns(UserWarning, match="could not be read"):
         page.to_dataframe()
+
+
+async def test_a_table_of_a_page_warns_of_how_many_of_how_many_it_has_and_what_returns_all(tmp_path: Path) -> None:
+    of_all = "a x:T ; x:of x:hub"
+    things = "".join(f'x:n{n:03} {of_all} ; a x:T{n % 50} ; x:v {n} ; rdfs:label "thing {n}" .\n' for n in range(130))
+    (tmp_path / "x.ttl").write_text(f"@prefix x: <http://x.example/> . @prefix rdfs: <{RDFS}> .\n{things}")
+    around: dict[str, Any] = {"seeds": ["x:hub"], "max_hops": 1}
+    listed: dict[str, Any] = {"node_types": ["x:T"]}
+    common: dict[str, Any] = {"seeds": ["x:n001", "x:n002"], "k": 2}
+    grouped: dict[str, Any] = {"group_by": "x:v", "compute": ["count"]}
+    asked: list[tuple[str, dict[str, Any], str]] = [
+        ("search_entities", listed, r"This table has 10 of 130 hits\. search_pages yields all"),
+        ("search_entities", {**listed, "values": ["x:v"]}, r"10 of 130 rows\. search_pages yields all"),
+        ("search_entities", {**listed, **grouped}, r"100 of 130 groups\. search_pages yields all"),
+        ("search_entities", {"queries": ["thing", "thing 7"], "limit": 1}, r"2 of \d+ hits\. A higher limit="),
+        ("bfs_query", {**around, "limit": 20}, r"20 of 131 nodes\. bfs_subgraph returns all"),
+        ("bfs_query", {**around, "values": ["x:v"], "limit": 20}, r"20 of 130 rows\. bfs_subgraph returns all"),
+        ("bfs_query", {**around, **grouped}, r"100 of 130 groups\. offset=answer\.next_offset"),
+        ("bfs_query", {**around, "node_types": ["x:T1"]}, r"the metadata of \d of \d+ nodes: .* node_types="),
+        ("intersect_subgraphs", {**common, "limit": 20}, r"20 of \d+ nodes\. intersection_subgraph returns all"),
+        ("describe_schema", {}, r"40 of 51 types\. describe_schema\(all=True\)"),
+        ("describe_entities", {"ids": [f"x:n{one:03}" for one in range(60)], "max_tokens": 500}, r"of 60 entities\. "),
+    ]
+    async with open_gateway(tmp_path / "x.ttl") as graph:
+        for tool, arguments, text in asked:
+            answer = await graph.call(tool, arguments)
+            assert isinstance(answer, Result)
+            with pytest.warns(UserWarning, match=text) as caught:
+                answer.to_dataframe()
+            assert {one.filename for one in caught} == {__file__}, tool
+            with pytest.warns(UserWarning, match=text):
+                answer.to_arrow()
+        last = await graph.search_entities(**listed, offset=120)
+        pages = [page async for page in graph.search_pages(**listed)]
+        pages += [page async for page in graph.search_pages(**listed, **grouped)]
+        parts = [page async for page in graph.pages("bfs_query", around)]
+        everything = await graph.describe_schema(all=True)
+        figure = await graph.search_entities(**listed, compute=["max x:v"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for whole in (last, *pages, *parts, everything, figure):
+            whole.to_dataframe()
 
 
 def test_of_very_many_kinds_of_metadata_the_most_frequent_are_columns() -> None:

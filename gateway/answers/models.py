@@ -85,10 +85,15 @@ class Result(Answer):
 
     _show: str = PrivateAttr("both")
     _kinds: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _has_all_pages: bool = PrivateAttr(default=False)
 
     def set_show(self, show: str) -> None:
         """Note what stands for an entity in its rows, which no field says: both ID and name, or one of them."""
         self._show = show
+
+    def set_all_pages(self) -> None:
+        """Note that the caller is given the following pages too, so that its table is not short."""
+        self._has_all_pages = True
 
     def set_kinds(self, known: Mapping[str, Kind]) -> Mapping[str, Kind]:
         """Note which types the columns of its table have on other pages, and return these and those of its own."""
@@ -116,7 +121,7 @@ class Result(Answer):
     def _columns(self) -> dict[str, list[Any]]:
         from gateway.export.answer_table import warn_of_cuts  # noqa: PLC0415 - few need it
 
-        warn_of_cuts(self.as_json())
+        warn_of_cuts(self.as_json(), has_all_pages=self._has_all_pages)
         return self._table()
 
     def _table(self) -> dict[str, list[Any]]:

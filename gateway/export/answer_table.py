@@ -42,16 +42,83 @@ _CALLS = 4
 """From the warning to the line of the program that asked for the table."""
 
 
-def warn_of_cuts(answer: Json) -> None:
-    """Warn whoever makes a table of an answer of which values are cut or missing, which no cell of it shows."""
-    count = answer.get("degraded", {}).get("values_shortened", 0)
-    if count:
-        text = f"{counted(count, 'value')} of this table shortened or left out: a cell is not all that the graph has."
-        step = "search_pages, bfs_subgraph and intersection_subgraph read whole cells."
-        warnings.warn(f"{text} {step}", stacklevel=_CALLS)
-    elif answer.get("values_complete") is False:
-        text = "Some values of this table could not be read: an empty cell may have one in the graph."
+def warn_of_cuts(answer: Json, *, has_all_pages: bool) -> None:
+    """Warn whoever makes a table of an answer of what it lacks, which no cell of it shows.
+
+    Args:
+        answer: The answer as the protocol writes it.
+        has_all_pages: Whether the caller is given the following pages too.
+    """
+    missing = [_cut_values(answer), _short_list(answer, has_all_pages=has_all_pages), _bare_nodes(answer)]
+    for text in filter(None, missing):
         warnings.warn(text, stacklevel=_CALLS)
+
+
+def _cut_values(answer: Json) -> str:
+    """Return a warning about values that are cut or missing; empty where none are."""
+    degraded = answer.get("degraded", {})
+    if count := degraded.get("values_shortened", 0) + degraded.get("properties_left_out", 0):
+        text = f"{counted(count, 'value')} of this table shortened or left out: a cell is not all that the graph has."
+        return f"{text} search_pages, bfs_subgraph and intersection_subgraph read whole cells."
+    if answer.get("values_complete") is False:
+        return "Some values of this table could not be read: an empty cell may have one in the graph."
+    return ""
+
+
+def _short_list(answer: Json, *, has_all_pages: bool) -> str:
+    """Return a warning about rows that there are and the table has not, with what returns them; empty for none."""
+    if "entity_types" in answer:
+        keys = {} if "shapes" in answer else {"entity_types": "type", "predicates": "predicate"}
+        parts = [_of(len(answer[key]), answer[f"{key}_total"], word) for key, word in keys.items()]
+        step = "describe_schema(all=True) lists up to 200 of each, and query= those that fit a question."
+        return _has_only(" and ".join(filter(None, parts)), step)
+    if "not_found" in answer:
+        count = len(answer["result"])
+        total = count + sum(len(answer.get(key, ())) for key in ("remaining_ids", "failed"))
+        step = "describe_entities without max_tokens reads all; those in `failed` could not be read."
+        return _has_only(_of(count, total, "entity"), step)
+    if "queries" in answer:
+        count = sum(len(one["result"]) for one in answer["queries"])
+        total = sum(one.get("found", len(one["result"])) for one in answer["queries"])
+        step = "A higher limit= lists up to 100 of each query, and search_pages all of one."
+        return _has_only(_of(count, total, "hit"), step)
+    return "" if has_all_pages or "next_offset" not in answer else _short_page(answer)
+
+
+def _short_page(answer: Json) -> str:
+    """Return a warning about the rows of the pages that follow."""
+    is_traversal = "node_count" in answer
+    step = f"{_whole(answer)} returns all." if is_traversal else "search_pages yields all."
+    if "groups" in answer:
+        step = "offset=answer.next_offset asks for the next ones." if is_traversal else step
+        return _has_only(_of(len(answer["groups"]), answer["group_count"], "group"), step)
+    if "rows" in answer:
+        return _has_only(_of(len(answer["rows"]), answer.get("found", 0), "row"), step)
+    if is_traversal:
+        return _has_only(_of(len(answer["nodes"]), answer["node_count"], "node"), step)
+    return _has_only(_of(len(answer.get("result", ())), answer.get("found", 0), "hit"), step)
+
+
+def _whole(answer: Json) -> str:
+    """Return the call that reads the same traversal whole."""
+    return "intersection_subgraph" if "k" in answer else "bfs_subgraph"
+
+
+def _bare_nodes(answer: Json) -> str:
+    """Return a warning about nodes of which the answer has no more than the type; empty where there are none."""
+    if {"computed", "groups", "rows"} & answer.keys() or not (nodes := answer.get("nodes")):
+        return ""
+    text = _of(sum("metadata" in node for node in nodes), len(nodes), "node")
+    step = f"node_types= says of which types it is asked for, and {_whole(answer)} leaves none out to save room."
+    return text and f"This table has the metadata of {text}: an empty cell of another may have a value. {step}"
+
+
+def _of(count: int, total: int, word: str) -> str:
+    return f"{count:,} of {counted(total, word)}" if count < total else ""
+
+
+def _has_only(listed: str, step: str) -> str:
+    return listed and f"This table has {listed}. {step}"
 
 
 _OF_ENTITY = {"id", "entity_type", "iri", "edges", "complete", "warnings", "labels", "prefixes", "degraded", "explain"}

@@ -114,6 +114,7 @@ async def typed_pages(
             looked_up.add(title)
             if kind := await _kind_of(title, given, ask):
                 known = page.set_kinds({**known, title: kind})
+        page.set_all_pages()
         yield page
 
 

@@ -193,6 +193,7 @@ class WholeSubgraphs:
             page = await self._ask(tool, {**arguments, "limit": NODES_A_PAGE, **place}, progress, shape)
             if page.result_changed:
                 raise _changed()
+            page.set_all_pages()
             yield page
             if page.next_offset is None:
                 return
