@@ -26,8 +26,10 @@ def begun_call(call: Callable[..., T], args: Sequence[Any], kwargs: Mapping[str,
         kwargs: The other arguments.
 
     Raises:
-        WrongCallError: It does not take these arguments.
+        WrongCallError: It does not take these arguments, or one is a whole table.
     """
+    args = [*args[:1], *(_as_list(call.__name__, value) for value in args[1:])]
+    kwargs = {name: _as_list(call.__name__, value) for name, value in kwargs.items()}
     # What `**options` takes is not checked by Python.
     if wrong := _unknown(call.__name__, kwargs, _known(call)):
         raise wrong
@@ -35,6 +37,22 @@ def begun_call(call: Callable[..., T], args: Sequence[Any], kwargs: Mapping[str,
         return call(*args, **kwargs)
     except TypeError as error:
         raise _wrong_call(call, _parameters(call)[1:], args[1:], kwargs) or error from None
+
+
+def _as_list(name: str, value: object) -> object:
+    """Return a column of pandas, numpy or polars, which has no truth value, as a list.
+
+    Raises:
+        WrongCallError: It is a table.
+    """
+    kind = type(value)
+    if to_list := getattr(kind, "tolist", None) or getattr(kind, "to_list", None):
+        return to_list(value)
+    if hasattr(kind, "columns") and hasattr(kind, "__len__"):
+        raise WrongCallError(
+            f"{name} takes no table ({kind.__name__}).", next_step='Give one column of it, such as table["id"].'
+        )
+    return value
 
 
 def checked_call(call: Callable[P, T]) -> Callable[P, T]:

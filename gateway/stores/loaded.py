@@ -244,7 +244,8 @@ def _paths(files: str | Path | Sequence[str | Path]) -> GraphFiles:
     if isinstance(files, str | Path):
         return graph_files([files])
     given: object = files
-    if isinstance(given, bytes) or not isinstance(given, Iterable):
+    # A table is iterated over by the names of its columns.
+    if isinstance(given, bytes | Mapping) or hasattr(given, "columns") or not isinstance(given, Iterable):
         raise no_path(given)
     return graph_files(given)
 

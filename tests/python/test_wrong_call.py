@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from bfsql_gateway import open_gateway, open_graphs
@@ -178,3 +180,32 @@ def test_what_made_the_graph_fail_stays_as_the_cause_of_a_fault() -> None:
         assert cause.__traceback__ is not None
         assert without_frames(caught.value) is error
         assert (error.__cause__, error.__traceback__, error.__suppress_context__) == (kept, None, True)
+
+
+@pytest.mark.parametrize("column", [pd.Series, pd.Index, np.array])
+async def test_a_column_of_a_table_is_a_list_and_a_table_is_refused(column: Callable[[Any], Any]) -> None:
+    seeds: Any = column([*SEEDS, "drug:aspirin"])
+    types: Any = column(["Drug"])
+    with open_gateway() as graph:
+        assert graph.bfs_subgraph(seeds, 1) == graph.bfs_subgraph([*SEEDS, "drug:aspirin"], 1)
+        assert graph.bfs_query(seeds, column([2])[0], node_types=types).seeds == [*SEEDS, "drug:aspirin"]
+        assert graph.intersection_subgraph(seeds=seeds, k=1).nodes
+        assert len(graph.describe_entities(seeds).result) == 2
+        assert graph.search_entities(node_types=types) == graph.search_entities(node_types=["Drug"])
+        assert [*graph.search_pages(node_types=types, values=column(["totalMentions"]))]
+    async with open_gateway() as graph_of_loop:
+        assert (await graph_of_loop.bfs_query(seeds, 1)).complete
+        assert [page async for page in graph_of_loop.search_pages(node_types=types)]
+
+
+def test_a_whole_table_is_neither_seeds_nor_files() -> None:
+    table: Any = pd.DataFrame({"id": SEEDS})
+    with (
+        open_gateway() as graph,
+        pytest.raises(WrongCallError, match=r'bfs_subgraph takes no table \(DataFrame\)\. .*table\["id"\]'),
+    ):
+        graph.bfs_subgraph(table, 1)
+    sources: list[Any] = [table, {"id": SEEDS}]
+    for source in sources:
+        with pytest.raises(ConfigurationError, match=r"A (DataFrame|dict) is no path of a graph file"):
+            open_gateway(source)
