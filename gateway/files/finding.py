@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import glob
 import itertools
@@ -107,10 +108,7 @@ def _without_magic(pattern: Path) -> Path:
 def _inside(folder: Path) -> Iterator[Path]:
     """Yield the graph files of a folder and of those inside it, links among them."""
     for each in _folders_in(folder, set()):
-        for path in _listed(each):
-            _refuse_lost_folder(path)
-            if _is_graph(path) and _may_be_read(path):
-                yield path
+        yield from (path for path in _listed(each) if _is_graph(path) and _may_be_read(path))
 
 
 def _matching(base: Path, parts: Sequence[str]) -> Sequence[Path]:
@@ -128,7 +126,7 @@ def _matching(base: Path, parts: Sequence[str]) -> Sequence[Path]:
         if part == _ANY:
             folders = [each for folder in folders for each in _folders_in(folder, looked)]
         else:
-            inside = [path for folder in folders for path in _fitting(folder, part) if _is_folder(path)]
+            inside = [path for folder in folders for path in _fitting(folder, part) if _leads_to_folder(path)]
             folders = [path for path in sorted(inside, key=_links_last) if _is_new(path, looked)]
     if parts[-1] == _ANY:
         looked = set()
@@ -169,7 +167,7 @@ def _folders_in(start: Path, looked: _Looked) -> Iterator[Path]:
                     f"{start}: these are more than {_MOST_FOLDERS:,} folders.", next_step="Give fewer at once."
                 )
             yield folder
-            inside = sorted(path for path in _listed(folder) if _is_looked_into(path) and _is_folder(path))
+            inside = sorted(path for path in _listed(folder) if _is_looked_into(path) and _leads_to_folder(path))
             linked += [path for path in inside if path.is_symlink()]
             waiting += [path for path in inside if not path.is_symlink()]
         waiting = sorted(linked, reverse=True)
@@ -183,10 +181,23 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def _is_folder(path: Path) -> bool:
+    # `Path.is_dir` takes one that may not be entered for none, from Python 3.14 on.
     try:
-        return path.is_dir()
+        return stat.S_ISDIR(path.stat().st_mode)
     except OSError as error:
+        if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
+            return False
         _refuse_unlisted(error)
+
+
+def _leads_to_folder(path: Path) -> bool:
+    """Return whether a name in a folder is that of a folder, or of a link to one.
+
+    Raises:
+        ConfigurationError: It leads nowhere, and no suffix says that it led to a file.
+    """
+    _refuse_lost_folder(path)
+    return _is_folder(path)
 
 
 def _links_last(path: Path) -> tuple[bool, Path]:
@@ -218,8 +229,8 @@ def _refuse_unlisted(error: OSError) -> NoReturn:
 
 
 def _refuse_lost_folder(path: Path) -> None:
-    """Refuse a link that leads nowhere, unless its suffix says that it was one to a file that is no graph."""
-    if path.suffix or path.name.startswith("."):
+    """Refuse a link that leads nowhere, unless its suffix says that it was one to a file."""
+    if any(map(str.isalpha, path.suffix)) or path.name.startswith("."):
         return
     try:
         path.stat()

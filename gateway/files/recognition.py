@@ -25,9 +25,7 @@ FORMATS: Mapping[str, str] = {
 PACKINGS: Mapping[str, str] = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip"}
 """The names of packings by suffix."""
 
-_NO_GRAPHS = re.compile(
-    r"catalog-v[0-9]+\.xml|package(-lock)?\.json|composer\.json|tsconfig\.json|pom\.xml", re.IGNORECASE
-)
+_NO_GRAPHS = re.compile(r"catalog-v[0-9]+\.xml|package(-lock)?\.json|tsconfig\.json|pom\.xml")
 """Names of files beside graphs that are none: Protege writes a catalogue into each folder with imports."""
 
 UNKNOWN = "its suffix names no RDF format, and its first bytes show none"

@@ -272,10 +272,17 @@ def test_links_to_folders_are_followed_and_each_folder_is_read_once(tree: Path) 
 @NO_USERS
 def test_a_link_that_may_have_led_to_a_folder_is_an_error(tree: Path) -> None:
     (tree / "paper.pdf").symlink_to("nowhere")
+    (tree / "round.ttx").symlink_to("round.ttx")
     assert len(graph_files([tree])) == 2
-    (tree / "data").symlink_to("/nowhere/data")
-    with pytest.raises(ConfigurationError, match=r"data: what this leads to cannot be looked at: No such file.*Repair"):
-        graph_files([tree])
+    for name in ("data", "v1.2"):
+        link = tree / name
+        link.symlink_to("/nowhere/data")
+        for each in (tree, tree / "**" / "*.nt", tree / "*" / "*.nt"):
+            with pytest.raises(
+                ConfigurationError, match=f"{name}: what this leads to cannot be looked at: No such file"
+            ):
+                graph_files([each])
+        link.unlink()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
