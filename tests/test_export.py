@@ -773,7 +773,7 @@ async def test_a_table_of_a_page_warns_of_how_many_of_how_many_it_has_and_what_r
         ("bfs_query", {**around, "limit": 20}, r"20 of 131 nodes\. bfs_subgraph returns all"),
         ("bfs_query", {**around, "values": ["x:v"], "limit": 20}, r"20 of 130 rows\. bfs_subgraph returns all"),
         ("bfs_query", {**around, **grouped}, r"100 of 130 groups\. offset=answer\.next_offset"),
-        ("bfs_query", {**around, "node_types": ["x:T1"]}, r"the metadata of \d of \d+ nodes: .* node_types="),
+        ("bfs_query", {**around, "max_tokens": 4_000}, r"the metadata of \d+ of \d+ nodes: .*\. bfs_subgraph leaves"),
         ("intersect_subgraphs", {**common, "limit": 20}, r"20 of \d+ nodes\. intersection_subgraph returns all"),
         ("describe_schema", {}, r"40 of 51 types\. describe_schema\(all=True\)"),
         ("describe_entities", {"ids": [f"x:n{one:03}" for one in range(60)], "max_tokens": 500}, r"of 60 entities\. "),
@@ -793,9 +793,12 @@ async def test_a_table_of_a_page_warns_of_how_many_of_how_many_it_has_and_what_r
         parts = [page async for page in graph.pages("bfs_query", around)]
         everything = await graph.describe_schema(all=True)
         figure = await graph.search_entities(**listed, compute=["max x:v"])
+        # Here no metadata is asked for, of any node or of most.
+        bare = await graph.bfs_query(**around, topology_only=True, limit=200)
+        of_some = await graph.bfs_query(**around, node_types=["x:T1"], limit=200)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for whole in (last, *pages, *parts, everything, figure):
+        for whole in (last, *pages, *parts, everything, figure, bare, of_some):
             whole.to_dataframe()
 
 

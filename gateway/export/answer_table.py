@@ -105,12 +105,14 @@ def _whole(answer: Json) -> str:
 
 
 def _bare_nodes(answer: Json) -> str:
-    """Return a warning about nodes of which the answer has no more than the type; empty where there are none."""
-    if {"computed", "groups", "rows"} & answer.keys() or not (nodes := answer.get("nodes")):
+    """Return a warning about nodes whose metadata was left out to save room; empty where there are none."""
+    if {"computed", "groups", "rows"} & answer.keys() or not (bare := answer.get("degraded", {}).get("nodes_as_stubs")):
         return ""
-    text = _of(sum("metadata" in node for node in nodes), len(nodes), "node")
-    step = f"node_types= says of which types it is asked for, and {_whole(answer)} leaves none out to save room."
-    return text and f"This table has the metadata of {text}: an empty cell of another may have a value. {step}"
+    of_nodes = _of(len(answer["nodes"]) - bare, len(answer["nodes"]), "node")
+    return (
+        f"This table has the metadata of {of_nodes}: an empty cell of another may have a value. "
+        f"{_whole(answer)} leaves none out to save room."
+    )
 
 
 def _of(count: int, total: int, word: str) -> str:
