@@ -8,7 +8,7 @@ from gateway.answers.models import SearchResult
 from tests import name_oracle as oracle
 from tests.name_oracle import Fit
 
-_SAID: Final = re.compile(r"No name(?: of these types)? has the words? (('[^']*'(?:, )?)+)\.")
+_SAID: Final = re.compile(r"No name(?: of these types)? has (?:the words? )?(('[^']*'(?:, )?)+)(?:\.| as )")
 
 _TRUE_OF: Final[Mapping[str, frozenset[Fit]]] = {
     "label": frozenset({Fit.WORDS}),

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import pytest
 
-from gateway.settings.endpoint import EngineName
 from gateway.settings.vocabulary import EdgeSettings
 from tests.blank_nodes.small_endpoint import answers, in_file, served
 
@@ -112,14 +111,3 @@ async def test_expressions_that_an_allow_list_leaves_out_make_an_answer_not_comp
         common = await gateway.intersect_subgraphs(["x:C", "x:D"], 1)
     assert complete == {"C": False, "D": False, "e": True}
     assert not common.complete
-
-
-@pytest.mark.parametrize("engine", ["oxigraph", "unknown"])
-async def test_under_a_rule_about_objects_edges_of_blank_nodes_are_counted_and_are_none(engine: EngineName) -> None:
-    turtle = "x:a x:p [ x:q x:m ] , x:m , ( x:m ) . x:m x:q x:other ."
-    rule = EdgeSettings(objects=("http://e.org/m",))
-    async with served(turtle, engine=engine, renames=engine == "unknown", edges=rule) as (gateway, _):
-        await gateway.wait_until_ready()
-        answer = (await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1}, shape="reference")).as_json()
-    assert (answer["complete"], answer["blank_node_edges"]) == (False, 2)
-    assert [(edge["predicate"], edge["object"]) for edge in answer["edges"]] == [("x:p", "x:m")]

@@ -100,9 +100,7 @@ class BlankLookup:
         self._client = client
         self._profile = profile
         self.anchored: AnchoredReader | None = None
-        # Blank nodes have no IRI that a rule about objects could name.
-        is_told = client.is_remote and not client.hides_evidence and not rule.objects
-        self.may_be_nodes = is_told and has_blank_nodes(profile)
+        self.may_be_nodes = client.is_remote and not client.hides_evidence and has_blank_nodes(profile)
         self.rule = replace(rule, reads_cells=self.may_be_nodes)
         self._has_way = False
         self.reader: ContentReader | None = None
