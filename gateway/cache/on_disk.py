@@ -28,7 +28,7 @@ from gateway.telemetry.tally import Clock
 _log = logging.getLogger(__name__)
 
 _FILE = "schema.json"
-_FORMAT = 8
+_FORMAT = 9
 """A file of another format is ignored, and read again from the graph."""
 
 _NAMELESS = "nameless.json"

@@ -53,7 +53,7 @@ _ALL_EDGES = ("edges", ALL_EDGES, None)
 _AT_ONCE = 100
 """Answers that are read or written between two looks at the clock."""
 
-_FORMAT = "5"
+_FORMAT = "6"
 """Of the bytes; another one has other keys."""
 
 _ReadBy = tuple[str, tuple[Iri, ...]]

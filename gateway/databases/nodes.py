@@ -212,7 +212,7 @@ class NodeReader(DatabaseReader):
 
         def named(node: _Node) -> NodeFacts:
             name = self._name_of(node, call)
-            aliases = aliases_among(_literals(node), self._synonyms, name)
+            aliases = aliases_among(_literals(node), self._synonyms, name, self._profile.roles.name)
             return NodeFacts(node.types, name, node.types_mark, aliases=aliases)
 
         return await checked_facts(await self._read(ids, call, named, NodeFacts, properties=True), call)

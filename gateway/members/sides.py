@@ -95,14 +95,18 @@ class WalkReader:
             InputError: A name fits several predicates, and means no union.
         """
         whole = self._whole(text)
-        if whole is not None:
+        if whole is not None and not self._names.is_alias(whole.name):
             return self._named([whole])
         steps = split_steps(text)
         if steps is None or not 1 <= len(steps) <= LONGEST_WALK:
-            return None
+            return None if whole is None else self._named([whole])
         *inner, last = steps
         is_known = all(self._names.predicates(step.name) for step in inner)
-        return self._named(steps) if is_known and (self._names.predicates(last.name) or _is_role(last, inner)) else None
+        is_walk = is_known and (self._names.predicates(last.name) or _is_role(last, inner))
+        # A walk by names goes before an alias of the whole text, and that before a walk by aliases.
+        if whole is not None and not (is_walk and not any(self._names.is_alias(step.name) for step in steps)):
+            return self._named([whole])
+        return self._named(steps) if is_walk else None
 
     def required(self, text: str) -> NamedWalk:
         """Return the walk that a text names.

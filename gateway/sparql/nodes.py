@@ -30,6 +30,7 @@ from gateway.sparql.table import (
     BlankTerm,
     IriTerm,
     LiteralTerm,
+    Overflow,
     Table,
     Term,
     UnexpectedRows,
@@ -244,7 +245,11 @@ class NodeReader:
             query = self._facts_query(read_names, names, synonyms)
         else:
             query = self._facts_query(read_names, [*names, *synonyms])
-        return await query.run(ids, call)
+        found = await query.run(ids, call)
+        # The label of a term must not be lost for its many synonyms.
+        if cut := [iri for iri, facts in found.items() if synonyms and isinstance(facts.mark.fault, Overflow)]:
+            found |= await self._facts_query(self._facts_by((), names, language=call.language), names).run(cut, call)
+        return found
 
     @property
     def _names_of_terms(self) -> tuple[Sequence[Iri], Sequence[Iri]]:
@@ -424,7 +429,7 @@ class NodeReader:
                 name = one_line(best_text(texts, names, languages)) or (joined_name(texts, languages) if names else "")
                 is_deprecated = any(one.json is True for one in texts.pop(DEPRECATED, ()))
                 description = best_text(texts, descriptions, languages)
-                aliases = aliases_among(texts, synonyms, name) if synonyms else ()
+                aliases = aliases_among(texts, synonyms, name, names) if synonyms else ()
                 if name or description or is_deprecated or aliases:
                     known[node] = NodeFacts(
                         known[node].types, name, mark, description, is_deprecated=is_deprecated, aliases=aliases

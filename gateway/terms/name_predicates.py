@@ -124,16 +124,22 @@ _LONGEST_ALIAS = 200
 """Aliases of one term of a schema, and characters of one: nobody types a longer one."""
 
 
-def aliases_among(texts: Mapping[str, Collection[Literal]], synonyms: Iterable[str], name: str) -> tuple[str, ...]:
-    """Return the synonyms of a type or predicate, sorted, without its name: as many as a schema stores.
+def aliases_among(
+    texts: Mapping[str, Collection[Literal]], synonyms: Iterable[str], name: str, names: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Return the synonyms of a type or predicate and its names in other languages, sorted: as many as a schema stores.
 
     Args:
         texts: Its texts, by predicate.
         synonyms: The predicates of synonyms.
-        name: Its name.
+        name: Its name, which is no alias.
+        names: The predicates of names.
     """
-    found = {one_line(literal.text) for predicate in synonyms for literal in texts.get(predicate, ())}
-    return tuple(sorted(alias for alias in found - {name, ""} if len(alias) <= _LONGEST_ALIAS))[:_MOST_ALIASES]
+    found: set[str] = set()
+    for predicates in (synonyms, names):
+        said = {one_line(literal.text) for predicate in predicates for literal in texts.get(predicate, ())}
+        found.update(sorted(one for one in said - {name, ""} if len(one) <= _LONGEST_ALIAS)[:_MOST_ALIASES])
+    return tuple(sorted(found))
 
 
 def role_of(called: str) -> Role | None:

@@ -97,14 +97,24 @@ class StepNames:
         """Return whether a name is no more than an alias of its predicates."""
         return bool(self.predicates(name)) and name in self._by_alias
 
-    def taken_by_alias(self, walks: Iterable[Walk]) -> Iterable[str]:
-        """Yield a warning of each alias that was taken for a predicate of some walks."""
+    def taken_by_alias(self, walks: Iterable[Walk]) -> Mapping[str, frozenset[Iri]]:
+        """Return each alias that was taken for a predicate of some walks, with this.
+
+        Raises:
+            GatewayError: There is one, and names could not be read that would go before it.
+        """
         used = {
             one for walk in walks for step in walk if not isinstance(step.predicates, str) for one in step.predicates
         }
-        for name, predicates in self._by_alias.items():
-            if predicates <= used:
-                yield messages.taken_by_alias("", quoted(name), "predicate", self._prefixes.listed(sorted(predicates)))
+        taken = {name: predicates for name, predicates in self._by_alias.items() if predicates <= used}
+        if taken and (self._edges.unread is not None or self._fault is not None):
+            raise self.unknown(next(iter(taken)))
+        return taken
+
+    @property
+    def are_all(self) -> bool:
+        """Whether all predicates of literals are known."""
+        return self._are_all
 
     def shown_under(self, key: str, predicates: Iterable[Iri]) -> Sequence[Iri]:
         """Return those of some predicates of literals that a key of answers stands for, and the same word does not."""
@@ -288,6 +298,7 @@ class MemberNames:
         if columns is None and order is not None:
             columns = () if order.walk == NAMES else (Column(self._title(order.walk), order.walk),)
         asked = MemberQuestion(tuple(conditions), (), columns, order, grouping)
+        aliases = names.taken_by_alias(asked.walks)
         of_texts = zip(read, conditions, strict=True)
         said = [written(one, condition, self._prefixes.shorten) for one, condition in of_texts]
         return replace(
@@ -299,7 +310,10 @@ class MemberNames:
                 *self._warnings(read),
                 *self._about_names(arguments, names),
                 *self._about_absent(asked.walks, names),
-                *names.taken_by_alias(asked.walks),
+                *(
+                    messages.taken_by_alias("", quoted(name), "predicate", self._prefixes.listed(sorted(predicates)))
+                    for name, predicates in aliases.items()
+                ),
                 *self._about_keys(names),
                 *self._about_alike(conditions),
                 *self._about_figures(conditions, grouping),
@@ -307,7 +321,15 @@ class MemberNames:
                 *self._about_denied(asked.walks, known),
             ),
             if_none=tuple(self._about_types(conditions, known)),
-            doubts=tuple(dict.fromkeys(chain(*(one.doubts for one in meant), self._about_sets(asked)))),
+            doubts=tuple(
+                dict.fromkeys(
+                    chain(
+                        *(one.doubts for one in meant),
+                        self._about_sets(asked),
+                        () if names.are_all else map(alias_in_doubt, map(quoted, aliases)),
+                    )
+                )
+            ),
             languages=language_order(self._languages, call.language, known.schema.languages),
         )
 
@@ -501,6 +523,14 @@ def values_unread(fault: Fault) -> Fault:
         f"The predicates of values could not all be read, so not every name can be looked up: {fault.wrong}",
         valid=fault.valid,
         next_step=fault.next_step or "Try again, or write IDs.",
+    )
+
+
+def alias_in_doubt(name: str) -> str:
+    """Return a doubt: a name that was taken for an alias may be that of a predicate of values."""
+    return (
+        f"Not all predicates of values are known, so {name}, which was taken by an alias, may be the name of another. "
+        "Its ID says which one is meant."
     )
 
 

@@ -141,16 +141,24 @@ class SteeringReader:
         return [PredicateChoice(walk_iri(walk)) for walk in walks]
 
     def _steps(self, name: str, known: SchemaView) -> Sequence[StepText]:
-        """Return the steps of an entry; one that as a whole is a predicate is that predicate, whatever it holds."""
+        """Return the steps of an entry; one that as a whole is a predicate is that predicate, whatever it holds.
+
+        An alias as a whole is taken where the steps are not all names.
+        """
         bare = self._prefixes.without_name(name.removeprefix("^"))
         is_path = bare.startswith("(") and bare.endswith(")")
         is_whole = is_path or ("://" in bare.partition("/<")[0].partition("^")[0] and not bare.startswith("<"))
-        steps = None if is_whole or known.predicates.found_or_aliased(bare) else split_steps(name)
-        if steps is None or len(steps) == 1:
+        steps = None if is_whole or known.predicates.found(bare) else split_steps(name)
+        if steps is None or len(steps) == 1 or (known.predicates.aliased(bare) and not self._are_names(steps, known)):
             return [StepText(bare, name.startswith("^"))]
         if len(steps) > LONGEST_WALK:
             raise messages.walk_too_long(quoted(name), LONGEST_WALK)
         return [replace(step, name=self._prefixes.without_name(step.name)) for step in steps]
+
+    def _are_names(self, steps: Sequence[StepText], known: SchemaView) -> bool:
+        """Return whether each of the steps of a walk is an ID or the name of a predicate, and none an alias."""
+        names = [self._prefixes.without_name(step.name) for step in steps]
+        return len(names) <= LONGEST_WALK and all(known.predicates.found(name) or self._iris(name) for name in names)
 
     def _predicates(self, step: StepText, known: SchemaView, warnings: dict[str, None]) -> frozenset[Iri]:
         """Return the edge predicates that a step means."""

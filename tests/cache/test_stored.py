@@ -167,6 +167,6 @@ def test_a_file_of_another_format_is_ignored_and_logged(tmp_path: Path, caplog: 
     caplog.set_level(logging.INFO)
     StoredSchema(tmp_path).save(WHOLE)
     file = tmp_path / "schema.json"
-    file.write_text(file.read_text(encoding="utf-8").replace('"format":8', '"format":2'), encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace('"format":9', '"format":2'), encoding="utf-8")
     assert StoredSchema(tmp_path).load() is None
-    assert "is of format 2, not 8" in caplog.text
+    assert "is of format 2, not 9" in caplog.text

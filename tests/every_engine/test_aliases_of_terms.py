@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from gateway.answers.models import CompactAnswer
 from gateway.api import open_gateway
-from gateway.errors import InputError
+from gateway.errors import EndpointFault, InputError
 from gateway.settings.hidden import HiddenSettings
-from gateway.settings.limits import OrientationSettings
+from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NameSettings
 from gateway.terms.iri import SKOS
 from gateway.tools.gateway import Gateway
 from tests.columns import Column
-from tests.small import Watched, engine, over
+from tests.small import ROOM, Watched, engine, over
 
 pytestmark = pytest.mark.anyio
 
@@ -158,4 +159,69 @@ async def test_a_wikibase_is_asked_for_aliases_in_the_languages_of_answers_alone
     with pytest.raises(InputError, match="is called 'cine'"):
         await gateway.bfs_query(["x:i1"], 1, only_node_types=["cine"])
     assert any('LANGMATCHES(LANG(?v), "de")' in query for query in asked)
+    await gateway.close()
+
+
+async def test_a_walk_by_names_goes_before_an_alias_of_the_whole_text() -> None:
+    gateway = over("""
+    x:a a x:T ; x:follows x:b ; x:q x:d . x:b x:directed x:d . x:c a x:T ; x:q x:d .
+    x:q skos:altLabel "follows/directed", "follows/led", "follows/name" . x:directed skos:altLabel "led" .
+    """)
+    for text in ("follows/directed = x:d", "follows/name missing"):
+        found = await gateway.search_entities(node_types=["x:T"], where=[text], values=["follows/directed"])
+        assert not any("alias" in warning for warning in found.warnings or [])
+    walked = await gateway.search_entities(node_types=["x:T"], where=["follows/directed = x:d"])
+    assert [str(row[0]).split()[0] for row in walked.rows or []] == ["x:a"]
+    followed = await gateway.bfs_query(["x:a"], 1, only_predicates=["follows/directed"])
+    assert [edge.predicate for edge in followed.edges] == ["x:follows/x:directed"]
+    aliased = await gateway.search_entities(node_types=["x:T"], where=["follows/led = x:d"])
+    assert {str(row[0]).split()[0] for row in aliased.rows or []} == {"x:a", "x:c"}
+    followed = await gateway.bfs_query(["x:a"], 1, only_predicates=["follows/led"])
+    assert [edge.predicate for edge in followed.edges] == ["x:q"]
+    await gateway.close()
+
+
+ALIAS_OF_AN_EDGE = 'x:a a x:T ; x:p x:b ; x:q 1 . x:p skos:altLabel "weight" . x:q rdfs:label "weight" .'
+
+
+async def test_no_alias_is_taken_while_names_of_predicates_of_values_are_unread() -> None:
+    async def fail(query: str) -> None:
+        if "/q>" in query and "/p>" not in query:
+            raise EndpointFault("The endpoint's answer is no whole SPARQL JSON.")
+
+    gateway = over(Watched(engine(ALIAS_OF_AN_EDGE), fail))
+    with pytest.raises(EndpointFault, match="could not all be read"):
+        await gateway.search_entities(node_types=["x:T"], where=["weight exists"])
+    await gateway.close()
+
+
+async def test_an_alias_leaves_doubts_where_not_all_predicates_of_values_are_known() -> None:
+    profile = Profile(size=ROOM, orientation=OrientationSettings(glance_triples=1))
+    gateway = over('x:a a x:T ; x:p x:b ; x:q 1 . x:p skos:altLabel "weight" .', profile)
+    for text, is_complete in [("weight exists", False), ("x:p exists", True)]:
+        answer = await gateway.call("search_entities", {"node_types": ["x:T"], "where": [text]}, shape="compact")
+        assert isinstance(answer, CompactAnswer)
+        assert answer.written["complete"] is is_complete, answer.written
+        assert ("may be the name of another" in str(answer.written)) is not is_complete
+    await gateway.close()
+
+
+async def test_a_label_in_another_language_counts_as_an_alias() -> None:
+    text = """
+    x:a a x:T ; x:len 1 ; x:note 2 ; x:made x:b . x:len rdfs:label "runtime"@en, "Laufzeit"@de .
+    x:note skos:altLabel "Laufzeit" . x:made rdfs:label "maker"@en, "Hersteller"@de .
+    """
+    gateway = over(text)
+    with pytest.raises(InputError, match=r"'Laufzeit' fits 2 predicates.*x:len, x:note"):
+        await gateway.search_entities(node_types=["x:T"], values=["Laufzeit"])
+    followed = await gateway.bfs_query(["x:a"], 1, only_predicates=["Hersteller"])
+    assert [edge.predicate for edge in followed.edges] == ["x:made"]
+    await gateway.close()
+
+
+async def test_a_type_with_more_synonyms_than_rows_of_a_query_keeps_its_label() -> None:
+    many = ", ".join(f'"synonym {number}"' for number in range(300))
+    profile = Profile(size=ROOM, limits=LimitSettings(query_rows=100))
+    gateway = over(f'x:a a x:T ; x:p x:b . x:T rdfs:label "thing" ; skos:altLabel {many} .', profile)
+    assert [hit.id for hit in (await gateway.search_entities(node_types=["thing"])).result] == ["x:a"]
     await gateway.close()
