@@ -180,13 +180,20 @@ def _real(number: float) -> str:
     return "NaN" if math.isnan(number) else "INF" if number > 0 else "-INF"
 
 
+def _duration(value: time.Duration) -> str:
+    """Return a duration as `xsd:duration` has it, with one sign; as Neo4j writes it where its parts have several."""
+    text = value.iso_format()
+    # Parts with several signs are no `xsd:duration`: they are shown, and compared with none.
+    return text if max(value) > 0 or not any(value) else f"-{text.replace('-', '')}"
+
+
 _LITERALS: Final[Sequence[tuple[type[Any], str, Callable[[Any], str]]]] = (
     (int, f"{XSD}integer", str),
     (float, f"{XSD}double", _real),
     (time.DateTime, f"{XSD}dateTime", time.DateTime.iso_format),
     (time.Date, f"{XSD}date", time.Date.iso_format),
     (time.Time, f"{XSD}time", time.Time.iso_format),
-    (time.Duration, f"{XSD}duration", time.Duration.iso_format),
+    (time.Duration, f"{XSD}duration", _duration),
     (spatial.Point, _WKT, lambda point: f"POINT ({' '.join(map(_real, point))})"),
     (bytes, f"{XSD}base64Binary", lambda content: base64.b64encode(content).decode()),
 )
