@@ -101,8 +101,12 @@ def sought_by(condition: Condition) -> Sought | None:
         number.value for number in numbers if isinstance(number.value, Fraction) and abs(number.value) <= _LARGEST
     ]
     periods = [one for one in members if isinstance(one, Period)]
-    # A duration is written in many ways.
-    texts = [one.folded for one in members if isinstance(one, Text) and not one.duration and _can_be_sent(one.folded)]
+    # A duration is written in many ways, and looked into as it is written.
+    texts = [
+        one.folded
+        for one in members
+        if isinstance(one, Text) and (one.duration is None or asked in _OF_TEXTS) and _can_be_sent(one.folded)
+    ]
     nodes = [one.iris for one in members if isinstance(one, Nodes)]
     is_all = len(values) + len(periods) + len(texts) + len(nodes) == len(members)
     if not is_all or not _can_be_asked(asked, is_of_texts=len(texts) == len(members), has_texts=bool(texts)):

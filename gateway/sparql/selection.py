@@ -324,8 +324,10 @@ class SelectionReader:
                 filters = [period_filter(operator, value)]
             case Nodes(iris=nodes):
                 filters = [{"equal": [sorted(nodes)]} if operator == "=" else None]
-            # A duration is written in many ways.
-            case Text(folded=text, duration=None) if operator in _OF_TEXTS and text not in _BOOLEANS:
+            # A duration is written in many ways, and looked into as it is written.
+            case Text(folded=text, duration=duration) if (
+                operator in _OF_TEXTS and text not in _BOOLEANS and (duration is None or operator != "=")
+            ):
                 filters = [await self._text_filter(text, call)]
         found = [one for one in filters if one is not None]
         return found if found and len(found) == len(filters) else None

@@ -224,3 +224,12 @@ def test_a_duration_is_not_looked_for_by_its_text() -> None:
     walk = (Step(("http://example.org/runtime",)),)
     assert sought_by(Condition(walk, "=", literal_value(ValueText("PT60M")))) is None
     assert sought_by(Condition(walk, "=", literal_value(ValueText("PT60M", is_quoted=True)))) is not None
+    assert sought_by(Condition(walk, "<", literal_value(ValueText("PT60M")))) is None
+
+
+def test_what_is_looked_for_in_texts_may_be_written_as_a_duration() -> None:
+    walk = (Step(("http://example.org/runtime",)),)
+    for operator in ("contains", "starts"):
+        sought = sought_by(Condition(walk, operator, literal_value(ValueText("PT60M"))))
+        assert sought is not None
+        assert (sought.texts, sought.texts_as) == (("pt60m",), operator)

@@ -66,3 +66,22 @@ async def test_only_a_blank_node_that_may_belong_to_a_set_is_missing_from_it(
     assert answer.complete is is_complete
     left_out = ["Not listed: blank nodes of these types, which cannot be followed."]
     assert [one for one in answer.warnings or () if "blank" in one] == ([] if is_complete else left_out)
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_pushed"),
+    [("x:span contains P1D", True), ("x:span starts P1D", True), ("x:span = P1D", False), ('x:span = "P1D"', True)],
+)
+async def test_only_what_is_compared_by_length_is_not_looked_for_as_it_is_written(
+    condition: str, *, is_pushed: bool
+) -> None:
+    sent: list[str] = []
+
+    async def hook(query: str) -> None:
+        sent.append(query)
+
+    graph = 'x:a a y:Thing ; x:span "P1D" . x:b a y:Thing ; x:span "PT1H" .'
+    async with over(WatchedElsewhere(engine(graph), hook), Profile(size=ROOM)) as gateway:
+        answer = await gateway.search_entities(node_types=["y:Thing"], where=[condition])
+    assert [row[0] for row in answer.rows or ()] == ["x:a"]
+    assert any('REGEX(?v, "(?:[Pp' in query for query in sent) is is_pushed
