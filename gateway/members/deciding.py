@@ -1,9 +1,9 @@
 """Whether a condition holds for one node, by where its walk ends (docs/values.md).
 
 Each end is compared by what it is: a number with numbers, a date with periods, a duration with durations, a text with
-texts, and a text that reads as a number with numbers too. What cannot be compared fulfils nothing, and is counted. The
-ends of two walks fulfil an operator if any pair does; `!=` if there is a pair that can be compared, and none is equal.
-That takes time with the number of ends, not of pairs.
+texts, and a text that reads as a number or a duration with these too. What cannot be compared fulfils nothing, and is
+counted. The ends of two walks fulfil an operator if any pair does; `!=` if there is a pair that can be compared, and
+none is equal. That takes time with the number of ends, not of pairs.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from __future__ import annotations
 import operator
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any, TypeVar
 
 from gateway.graph.values import Iri
 from gateway.graph.walks import ANY_LITERAL, Alternatives, Condition, End, Ends, Nodes, Operand, Operator, OtherWalk
+from gateway.members.ordering import ReadAs
 from gateway.terms.comparable import Comparable, Duration, Number, Period, Text, comparable, folded, number_in
 from gateway.terms.literals import Literal
 
@@ -53,11 +54,13 @@ class Verdict:
         holds: Whether it does; None if that depends on ends that are not known.
         read_as_numbers: How many texts were compared as the numbers that they read as.
         not_comparable: How many ends could not be compared.
+        read_as_durations: How many texts were compared as the durations that they read as.
     """
 
     holds: bool | None
     read_as_numbers: int = 0
     not_comparable: int = 0
+    read_as_durations: int = 0
 
 
 _COMPARED: Mapping[Operator, Callable[[Any, Any], bool]] = {
@@ -72,25 +75,38 @@ class _Outcome:
 
     is_comparable: bool
     is_fulfilled: bool = False
-    was_text: bool = False
+    read_as: ReadAs = None
 
 
 _INCOMPARABLE = _Outcome(is_comparable=False)
 _NOT_FULFILLED = _Outcome(is_comparable=True)
 _FULFILLED = _Outcome(is_comparable=True, is_fulfilled=True)
 _NUMBERS_FROM_TEXTS = {
-    fulfilled: _Outcome(is_comparable=True, is_fulfilled=fulfilled, was_text=True) for fulfilled in (False, True)
+    fulfilled: _Outcome(is_comparable=True, is_fulfilled=fulfilled, read_as="number") for fulfilled in (False, True)
+}
+_DURATIONS_FROM_TEXTS = {
+    fulfilled: _Outcome(is_comparable=True, is_fulfilled=fulfilled, read_as="duration") for fulfilled in (False, True)
 }
 
 
 @dataclass(frozen=True, slots=True)
 class _Targets:
-    """What ends are compared with, by kind."""
+    """What ends are compared with, by kind.
+
+    Attributes:
+        numbers: Numbers.
+        periods: Dates, and the years that numbers are written like.
+        durations: Durations.
+        texts: Texts, and how durations are written.
+        words: Texts that are no durations.
+        nodes: Nodes.
+    """
 
     numbers: frozenset[Fraction | float]
     periods: Periods
     durations: frozenset[Duration]
     texts: frozenset[str]
+    words: frozenset[str]
     nodes: frozenset[Iri]
 
     @classmethod
@@ -104,6 +120,7 @@ class _Targets:
             Periods([*years, *(member for member in members if isinstance(member, Period))]),
             frozenset(text.duration for text in texts if text.duration is not None),
             frozenset(text.folded for text in texts),
+            frozenset(text.folded for text in texts if text.duration is None),
             frozenset(iri for member in members if isinstance(member, Nodes) for iri in member.iris),
         )
 
@@ -131,7 +148,7 @@ class Decider:
             verdict = _pair_decided(self.condition.operator, ends, other)
         else:
             verdict = self._of_values(ends)
-        return verdict if self._counts_others else Verdict(verdict.holds, verdict.read_as_numbers)
+        return verdict if self._counts_others else replace(verdict, not_comparable=0)
 
     def _of_presence(self, ends: Ends) -> Verdict:
         is_there = bool(ends.ends or ends.blank)
@@ -140,18 +157,19 @@ class Decider:
         return Verdict(is_there == (self.condition.operator == "exists"))
 
     def _of_values(self, ends: Ends) -> Verdict:
-        fulfilled, compared, from_texts = 0, 0, 0
+        fulfilled, compared, numbers, durations = 0, 0, 0, 0
         for end in ends.ends:
             outcome = self._compare(end)
             compared += outcome.is_comparable
             fulfilled += outcome.is_fulfilled
-            from_texts += outcome.was_text
+            numbers += outcome.read_as == "number"
+            durations += outcome.read_as == "duration"
         # Blank nodes are nodes, and none that has an ID.
         others = len(ends.ends) - compared + (0 if self._targets.nodes else ends.blank)
         if self._targets.nodes:
             # Content of class expressions is no node, and other than none.
             compared += ends.blank - ends.content
-        return Verdict(self._holds(fulfilled, compared, is_whole=ends.mark.whole), from_texts, others)
+        return Verdict(self._holds(fulfilled, compared, is_whole=ends.mark.whole), numbers, others, durations)
 
     def _holds(self, fulfilled: int, compared: int, *, is_whole: bool) -> bool | None:
         if self.condition.operator == "!=":
@@ -183,7 +201,6 @@ def _outcome(*, is_fulfilled: bool) -> _Outcome:
 
 def _in_order(end: End, compared: Operator, bound: Number | Period | Text) -> _Outcome:
     value = comparable(end) if isinstance(end, Literal) else None
-    test = _COMPARED[compared]
     if isinstance(value, Period):
         period = bound.year if isinstance(bound, Number) else bound
         if not isinstance(period, Period):
@@ -192,12 +209,24 @@ def _in_order(end: End, compared: Operator, bound: Number | Period | Text) -> _O
     if isinstance(value, Duration):
         return _durations_in_order(value, compared, bound.duration if isinstance(bound, Text) else None)
     if isinstance(bound, Text):
-        return _outcome(is_fulfilled=test(value.folded, bound.folded)) if isinstance(value, Text) else _INCOMPARABLE
+        return _text_in_order(value, compared, bound)
     number = _number(value) if isinstance(bound, Number) else None
     if number is None or not isinstance(bound, Number):
         return _INCOMPARABLE
-    is_fulfilled = test(number.key, bound.key)
+    is_fulfilled = _COMPARED[compared](number.key, bound.key)
     return _NUMBERS_FROM_TEXTS[is_fulfilled] if isinstance(value, Text) else _outcome(is_fulfilled=is_fulfilled)
+
+
+def _text_in_order(value: Comparable | None, compared: Operator, bound: Text) -> _Outcome:
+    if not isinstance(value, Text):
+        return _INCOMPARABLE
+    if bound.duration is None:
+        return _outcome(is_fulfilled=_COMPARED[compared](value.folded, bound.folded))
+    # How a text is spelt says nothing about how long something lasts.
+    if value.duration is None:
+        return _INCOMPARABLE
+    outcome = _durations_in_order(value.duration, compared, bound.duration)
+    return _DURATIONS_FROM_TEXTS[outcome.is_fulfilled] if outcome.is_comparable else outcome
 
 
 def _number(value: Comparable | None) -> Number | None:
@@ -225,7 +254,8 @@ def _equal(end: End, targets: _Targets) -> _Outcome:
     if not isinstance(end, Literal):
         return _outcome(is_fulfilled=end in targets.nodes) if targets.nodes else _INCOMPARABLE
     value = comparable(end)
-    if isinstance(value, Text) and value.folded in targets.texts:
+    texts = targets.words if isinstance(value, Text) and value.is_no_duration else targets.texts
+    if isinstance(value, Text) and value.folded in texts:
         return _FULFILLED
     number = _number(value) if targets.numbers else None
     if number is not None:
@@ -233,9 +263,11 @@ def _equal(end: End, targets: _Targets) -> _Outcome:
         return _NUMBERS_FROM_TEXTS[is_fulfilled] if isinstance(value, Text) else _outcome(is_fulfilled=is_fulfilled)
     if isinstance(value, Period) and targets.periods:
         return _outcome(is_fulfilled=targets.periods.have_within(value))
-    if isinstance(value, Duration) and targets.durations:
-        return _outcome(is_fulfilled=value in targets.durations)
-    return _NOT_FULFILLED if isinstance(value, Text) and targets.texts else _INCOMPARABLE
+    duration = value.duration if isinstance(value, Text) else value
+    if isinstance(duration, Duration) and targets.durations:
+        is_fulfilled = duration in targets.durations
+        return _DURATIONS_FROM_TEXTS[is_fulfilled] if isinstance(value, Text) else _outcome(is_fulfilled=is_fulfilled)
+    return _NOT_FULFILLED if isinstance(value, Text) and texts else _INCOMPARABLE
 
 
 Compared = TypeVar("Compared", Fraction | float, str)
@@ -248,9 +280,10 @@ class _Side:
     Attributes:
         numbers: Numbers, and what texts read as.
         periods: Dates.
-        durations: Durations.
-        words: Texts that read as no number.
-        numerals: Texts that do.
+        durations: Durations, and what texts read as.
+        words: Texts that read as no number and no duration.
+        numerals: Texts that read as a number.
+        spelt: Texts that read as a duration.
         nodes: Nodes.
         blank: How many blank nodes there are without an ID.
         others: How many ends are not comparable with anything.
@@ -261,6 +294,7 @@ class _Side:
     durations: list[Duration] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     numerals: list[str] = field(default_factory=list)
+    spelt: list[str] = field(default_factory=list)
     nodes: set[Iri] = field(default_factory=set)
     blank: int = 0
     others: int = 0
@@ -283,6 +317,11 @@ class _Side:
                 self.periods.append(period)
             case Duration() as duration:
                 self.durations.append(duration)
+            case Text(is_no_duration=True):
+                self.others += 1
+            case Text(text, duration=Duration() as duration):
+                self.spelt.append(text)
+                self.durations.append(duration)
             case Text(text):
                 read = number_in(text)
                 if read is None:
@@ -295,7 +334,7 @@ class _Side:
 
     @property
     def has_texts(self) -> bool:
-        return bool(self.words or self.numerals)
+        return bool(self.words or self.numerals or self.spelt)
 
     @property
     def has_nodes(self) -> bool:
@@ -319,7 +358,8 @@ def _pair_decided(operator: Operator, ends: Ends, other: Ends) -> Verdict:
     compared, not_comparable = _compared(left, right, with_nodes=not by_order)
     if by_order and not fulfilled:
         not_comparable += _without_order(operator, left, right)
-    from_texts = len(left.numerals) + len(right.numerals) if left.numbers and right.numbers else 0
+    numerals = len(left.numerals) + len(right.numerals) if left.numbers and right.numbers else 0
+    spelt = len(left.spelt) + len(right.spelt) if left.durations and right.durations else 0
     holds: bool | None
     if fulfilled:
         holds = operator != "!="
@@ -330,7 +370,7 @@ def _pair_decided(operator: Operator, ends: Ends, other: Ends) -> Verdict:
         holds = None
     else:
         holds = operator == "!=" and compared > 0
-    return Verdict(holds, from_texts, not_comparable)
+    return Verdict(holds, numerals, not_comparable, spelt)
 
 
 def _compared(left: _Side, right: _Side, *, with_nodes: bool) -> tuple[int, int]:
@@ -340,9 +380,10 @@ def _compared(left: _Side, right: _Side, *, with_nodes: bool) -> tuple[int, int]
     kinds = [
         (len(left.numbers) - len(left.numerals), bool(right.numbers)),
         (len(left.periods), bool(right.periods)),
-        (len(left.durations), bool(right.durations)),
+        (len(left.durations) - len(left.spelt), bool(right.durations)),
         (len(left.words), right.has_texts),
         (len(left.numerals), right.has_texts or bool(right.numbers)),
+        (len(left.spelt), right.has_texts or bool(right.durations)),
         (len(left.nodes) + left.blank, with_nodes and right.has_nodes),
         (left.others, False),
     ]
@@ -371,8 +412,9 @@ def _is_any_in_order(operator: Operator, left: _Side, right: _Side) -> bool:
     below, above = (left, right) if operator.startswith("<") else (right, left)
     return (
         _is_any_below(below.numbers, above.numbers)
-        or _is_any_below(below.words, [*above.words, *above.numerals])
-        or _is_any_below(below.numerals, above.words)
+        or _is_any_below(below.words, [*above.words, *above.numerals, *above.spelt])
+        or _is_any_below(below.numerals, [*above.words, *above.spelt])
+        or _is_any_below(below.spelt, [*above.words, *above.numerals])
         or _is_any_before(below.periods, above.periods)
         or any(one.is_before(other) for one in _shortest(below.durations) for other in _longest(above.durations))
     )

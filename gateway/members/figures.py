@@ -19,6 +19,7 @@ from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, Aggregated, End, Ends, Totals, Walk
 from gateway.members.ordering import (
     Key,
+    ReadAs,
     durations_unordered,
     durations_without_order,
     extreme,
@@ -257,7 +258,7 @@ class _Value:
         same: What it has in common with ends of the same value.
         key: What orders it; None where it has no place in an order.
         number: The number that it is, or reads as; None for others.
-        was_text: Whether it is a text that reads as a number.
+        read_as: What it was read as, if it is a text that is ordered as something else.
         is_inexact: Whether it is a double or a float.
     """
 
@@ -265,7 +266,7 @@ class _Value:
     same: Hashable
     key: Key | None
     number: Fraction | float | None
-    was_text: bool
+    read_as: ReadAs
     is_inexact: bool
 
 
@@ -296,9 +297,9 @@ class _Values:
         }
 
     def _read(self, end: End) -> _Value:
-        key, was_text = placed(end, self._names)
+        key, read_as = placed(end, self._names)
         if not isinstance(end, Literal):
-            return _Value(end, ("node", end), key, None, was_text=False, is_inexact=False)
+            return _Value(end, ("node", end), key, None, None, is_inexact=False)
         number: Fraction | float | None = None
         same: Hashable
         match comparable(end):
@@ -312,9 +313,9 @@ class _Values:
                 same = ("boolean", text)
             case _:
                 same = ("text", end.value, end.language, end.datatype)
-                read_as = number_in(end.value) if was_text else None
-                number = None if read_as is None else read_as.key
-        return _Value(end, same, key, number, was_text, is_inexact=end.datatype in _INEXACT)
+                in_text = number_in(end.value) if read_as == "number" else None
+                number = None if in_text is None else in_text.key
+        return _Value(end, same, key, number, read_as, is_inexact=end.datatype in _INEXACT)
 
 
 def _members(
@@ -455,14 +456,15 @@ def _about(figure: Figure, read: Mapping[Walk, Mapping[Iri, _OfNode]]) -> Iterat
     said = Counter[str]()
     for one in read[figure.walk].values():
         for value, _ in one:
-            if value.was_text:
-                said["text"] += 1
-            elif (value.number if figure.is_of_ways else value.key) is None:
+            if (value.number if figure.is_of_ways else value.key) is None:
                 said["other"] += 1
+            elif value.read_as is not None:
+                said[value.read_as] += 1
     title = quoted(figure.title)
-    if said["text"]:
-        texts = counted(said["text"], "text")
-        yield f"compute: {texts} that read as a number {were(said['text'])} taken for one in {title}."
+    for kind in ("number", "duration"):
+        if said[kind]:
+            texts = counted(said[kind], "text")
+            yield f"compute: {texts} that read as a {kind} {were(said[kind])} taken for one in {title}."
     if figure.kind in {"min", "max"} and durations_without_order(_keys(read[figure.walk])):
         yield f"compute: a month and 30 days have no order, so {title} is null where they would decide."
     if said["other"]:

@@ -1,12 +1,13 @@
 """The order of nodes by where a walk ends, and which of them have the same value (docs/values.md).
 
 Numbers stand before dates, dates before durations, these before texts, texts before nodes, in both directions: who
-sorts descending asks for the largest number. A text that reads as a number is one. Nodes without a value stand last in
-both directions, and those with the same value stand by IRI, blank nodes behind others.
+sorts descending asks for the largest number. A text that reads as a number or a duration is one. Nodes without a value
+stand last in both directions, and those with the same value stand by IRI, blank nodes behind others.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,6 +15,7 @@ from math import inf
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, TypeVar
+from typing import Literal as Literal_
 
 from gateway.errors import counted
 from gateway.graph.values import WHOLE, Iri, Mark
@@ -36,6 +38,9 @@ Key = (
 Before an exact number stands the float that is next to it: floats compare ten times as fast, and are in the same order.
 """
 
+ReadAs = Literal_["number", "duration"] | None
+"""What a text was read as; None for what was compared as what it is."""
+
 _NO_ENDS: Final = Ends()
 
 Item = TypeVar("Item")
@@ -53,6 +58,7 @@ class Ordered:
         read_as_numbers: How many texts were ordered as the numbers that they read as.
         not_comparable: How many values were left out because they have no place in an order.
         by_average: How many durations have no order with others, and stand by their average length.
+        read_as_durations: How many texts were ordered as the durations that they read as.
     """
 
     nodes: tuple[Iri, ...]
@@ -62,11 +68,13 @@ class Ordered:
     read_as_numbers: int = 0
     not_comparable: int = 0
     by_average: int = 0
+    read_as_durations: int = 0
 
     @property
     def warnings(self) -> list[str]:
         """What a reader should know about the values that it rests on."""
-        texts = [texts_ordered(self.read_as_numbers)] if self.read_as_numbers else []
+        texts = [texts_ordered(self.read_as_numbers, "number")] if self.read_as_numbers else []
+        texts += [texts_ordered(self.read_as_durations, "duration")] if self.read_as_durations else []
         texts += [durations_unordered(self.by_average)] if self.by_average else []
         return texts + ([values_unordered(self.not_comparable)] if self.not_comparable else [])
 
@@ -91,26 +99,27 @@ def value_key(end: End, names: Mapping[Iri, str]) -> Key | None:
     return placed(end, names)[0]
 
 
-def placed(end: End, names: Mapping[Iri, str]) -> tuple[Key | None, bool]:
-    """Return the key of an end, and whether it is a text that is ordered as a number."""
+def placed(end: End, names: Mapping[Iri, str]) -> tuple[Key | None, ReadAs]:
+    """Return the key of an end, and what it was read as if it is a text that is ordered as something else."""
     if not isinstance(end, Literal):
         # A blank node without a name has nothing to be ordered by.
         name = names.get(end) or ("" if is_blank_node(end) else end)
-        return ((_NODE, folded(name), name) if name else None), False
-    match comparable(end):
+        return ((_NODE, folded(name), name) if name else None), None
+    match value := comparable(end):
         case Number() as number:
-            return number_key(number.key), False
+            return number_key(number.key), None
         case Period(start, until):
-            return (_DATE, _near(start), start, until), False
-        case Duration(seconds):
+            return (_DATE, _near(start), start, until), None
+        case (Duration() as duration) | Text(duration=Duration() as duration):
             # Who is before another one in their order has the smaller sum.
-            return (_DURATION, _near(total := sum(seconds, Fraction())), total, seconds), False
+            total = sum(duration.seconds, Fraction())
+            return (_DURATION, _near(total), total, duration.seconds), "duration" if isinstance(value, Text) else None
         case Text(text):
             read = number_in(text)
             shown = text if end.datatype == _BOOLEAN else end.value
-            return ((_TEXT, text, shown), False) if read is None else (number_key(read.key), True)
+            return ((_TEXT, text, shown), None) if read is None else (number_key(read.key), "number")
         case None:
-            return None, False
+            return None, None
 
 
 def number_key(exact: Fraction | float) -> Key:
@@ -192,12 +201,13 @@ def in_order(
         return _under(_sorted(nodes, by_name, order), {node: unnamed[node] for node in nodes if node in unnamed})
     keys: dict[Iri, Key] = {}
     durations = set[Key]()
-    from_texts = left_out = 0
+    read_as = Counter[ReadAs]()
+    left_out = 0
     for node in nodes:
         places = [placed(end, names) for end in in_one_language(ends.get(node, _NO_ENDS).ends, languages)]
         found = [key for key, _ in places if key is not None]
         left_out += len(places) - len(found)
-        from_texts += sum(was_text for _, was_text in places)
+        read_as.update(one for _, one in places)
         durations.update(key for key in found if key[0] == _DURATION)
         if found:
             keys[node] = extreme(found, largest=order.descending)
@@ -208,7 +218,13 @@ def in_order(
             marks[node] = next((unnamed[end] for end in ends_of_node if isinstance(end, str) and end in unnamed), WHOLE)
     ordered = _under(_sorted(nodes, keys, order), marks)
     by_average = durations_without_order(durations)
-    return replace(ordered, read_as_numbers=from_texts, not_comparable=left_out, by_average=by_average)
+    return replace(
+        ordered,
+        read_as_numbers=read_as["number"],
+        not_comparable=left_out,
+        by_average=by_average,
+        read_as_durations=read_as["duration"],
+    )
 
 
 def _under(ordered: Ordered, marks: Mapping[Iri, Mark]) -> Ordered:
@@ -253,9 +269,9 @@ def were(count: int) -> str:
     return "was" if count == 1 else "were"
 
 
-def texts_ordered(count: int) -> str:
-    """Return a warning: some texts were ordered as numbers."""
-    return f"sort_by: {counted(count, 'text')} that read as a number {were(count)} ordered as one."
+def texts_ordered(count: int, read_as: str) -> str:
+    """Return a warning: some texts were ordered as numbers, or as durations."""
+    return f"sort_by: {counted(count, 'text')} that read as a {read_as} {were(count)} ordered as one."
 
 
 def durations_unordered(count: int) -> str:

@@ -149,6 +149,7 @@ class Chosen:
         not_comparable: For each condition, how many values could not be compared, and fulfil nothing.
         without_value: For each condition with `!=`, how many nodes fail it alone, or with others of that kind, because
             they have no value.
+        read_as_durations: For each condition, how many texts were compared as the durations that they read as.
     """
 
     nodes: tuple[Iri, ...]
@@ -158,6 +159,7 @@ class Chosen:
     read_as_numbers: tuple[int, ...] = ()
     not_comparable: tuple[int, ...] = ()
     without_value: tuple[int, ...] = ()
+    read_as_durations: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +439,7 @@ def _walks_of(condition: Condition) -> Sequence[Walk]:
 
 def _decided(nodes: Sequence[Iri], conditions: Sequence[Condition], ends: WalkEnds) -> Chosen:
     deciders = [Decider(condition) for condition in conditions]
-    alone, as_numbers, left_out, without = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
+    alone, as_numbers, left_out, without, as_durations = (Counter[int]() for _ in range(5))
     kept: list[Iri] = []
     unsure: dict[Iri, Mark] = {}
     for node in nodes:
@@ -448,6 +450,7 @@ def _decided(nodes: Sequence[Iri], conditions: Sequence[Condition], ends: WalkEn
             alone[place] += verdict.holds is True
             as_numbers[place] += verdict.read_as_numbers
             left_out[place] += verdict.not_comparable
+            as_durations[place] += verdict.read_as_durations
         if all(verdicts):
             kept.append(node)
         elif False not in verdicts:
@@ -461,7 +464,7 @@ def _decided(nodes: Sequence[Iri], conditions: Sequence[Condition], ends: WalkEn
         tuple(kept),
         len(nodes) - len(kept) - len(unsure),
         unsure,
-        *(tuple(counts[place] for place in places) for counts in (alone, as_numbers, left_out, without)),
+        *(tuple(counts[place] for place in places) for counts in (alone, as_numbers, left_out, without, as_durations)),
     )
 
 
@@ -490,11 +493,13 @@ ORDER_UNSURE = "Not all values could be read by which nodes are ordered, so thes
 
 def about_values(conditions: Sequence[str], chosen: Chosen) -> Iterator[str]:
     """Yield warnings about the values that conditions were decided by."""
-    counts = zip(chosen.read_as_numbers, chosen.not_comparable, chosen.without_value, strict=True)
+    read_as = zip(chosen.read_as_numbers, chosen.read_as_durations, strict=True)
+    counts = zip(read_as, chosen.not_comparable, chosen.without_value, strict=True)
     for condition, (from_texts, left_out, without) in zip(conditions, counts, strict=False):
-        if from_texts:
-            texts = counted(from_texts, "text")
-            yield f"where: {texts} that read as a number {were(from_texts)} compared as one, by {quoted(condition)}."
+        for kind, count in zip(("number", "duration"), from_texts, strict=True):
+            if count:
+                texts = f"{counted(count, 'text')} that read as a {kind} {were(count)}"
+                yield f"where: {texts} compared as one, by {quoted(condition)}."
         if left_out:
             yield f"where: {counted(left_out, 'value')} cannot be compared, and fulfil nothing, by {quoted(condition)}."
         if without:

@@ -4,7 +4,8 @@ No engine compares values as the contract does, so the gateway decides by what `
 
 - A number is what its lexical form says, exactly: 0.1 is the same as a decimal and as a double. NaN is not comparable.
 - A date is a period in UTC; without a time zone it is one of UTC. A dateTime is an instant.
-- A duration is what it adds to a moment; a month and 30 days have no order.
+- A duration is what it adds to a moment; a month and 30 days have no order. What is typed as one and is none is a
+  text that is compared with no duration.
 - All else is a text, compared without case and Unicode form: ill-typed values and times of the day too. So is a
   boolean, which is `true` or `false` however it is written.
 """
@@ -27,6 +28,7 @@ MOST_DIGITS: Final = 1_000
 
 _LONGEST_NUMBER = 4 * MOST_DIGITS
 _LONGEST_DATE = 100
+_LONGEST_DURATION = 1_000
 """Characters of the text of a number, a date or a duration that is looked at."""
 
 _BLANKS = " \t\r\n"
@@ -105,10 +107,12 @@ class Text:
     Attributes:
         folded: The text.
         duration: The duration that is written so: durations are compared with it.
+        is_no_duration: Whether its datatype says that it is a duration, and it is none.
     """
 
     folded: str
     duration: Duration | None = None
+    is_no_duration: bool = False
 
 
 Comparable = Number | Period | Duration | Text
@@ -117,7 +121,7 @@ Comparable = Number | Period | Duration | Text
 def comparable(literal: Literal) -> Comparable | None:
     """Return what a literal is where values are compared; None for NaN and for numbers that are too long."""
     read = _READERS.get(literal.datatype)
-    return Text(folded(literal.value)) if read is None else read(literal.value)
+    return Text(folded(literal.value), duration_in(literal.value)) if read is None else read(literal.value)
 
 
 # --- texts ---
@@ -357,7 +361,7 @@ def duration_in(text: str, without: tuple[str, ...] = ()) -> Duration | None:
         text: The text, of which blanks around it are left out.
         without: The parts that it must not have.
     """
-    if len(text) > _LONGEST_DATE:
+    if len(text) > _LONGEST_DURATION:
         return None
     found = _DURATION.fullmatch(text.strip(_BLANKS))
     if found is None or any(found[part] for part in without):
@@ -378,7 +382,7 @@ def _days_after(year: int, month: int, months: int) -> int:
 
 def _duration_reader(without: tuple[str, ...]) -> Callable[[str], Comparable | None]:
     def read(value: str) -> Comparable:
-        return duration_in(value, without) or Text(folded(value))
+        return duration_in(value, without) or Text(folded(value), is_no_duration=True)
 
     return read
 

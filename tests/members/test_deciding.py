@@ -79,7 +79,18 @@ def verdict(text: str, ends: Ends, other: Ends = Ends()) -> Verdict:  # noqa: B0
         ("x starts pt9", of("PT9M^^duration"), True),
         ('x = "PT9M"', of("PT9M^^duration"), False),
         ("x = P2D", of("p2d"), True),
-        ("x > PT10M", of("PT9M"), True),
+        ("x > PT10M", of("PT9M"), False),
+        ("x > PT10M", of("PT1H"), True),
+        ("x = PT60M", of("PT1H"), True),
+        ("x != PT60M", of("PT1H"), False),
+        ("x in red, PT60M", of("PT1H"), True),
+        ('x > "PT10M"', of("PT9M"), True),
+        ("x > PT10M", of("unknown"), False),
+        ("x < PT10M", of("P-1M^^duration"), False),
+        ("x > PT10M", of("P-1M^^duration"), False),
+        ("x = PT5M", of("pt5m^^duration"), False),
+        ("x != PT10M", of("+PT5M^^duration"), False),
+        ('x = "+PT5M"', of("+PT5M^^duration"), True),
         ("x = 1990", of("1990-05^^gYearMonth"), True),
         ("x = 1990", of(1990), True),
         ("x = 1990", of("1990-12-31T23:59:59.999Z^^dateTime"), True),
@@ -203,10 +214,29 @@ def test_ends_of_two_walks_that_cannot_be_compared_are_counted() -> None:
 
 def test_durations_without_an_order_are_counted_as_what_cannot_be_compared() -> None:
     assert verdict("x < P30D", of("P1M^^duration", "P2M^^duration")) == Verdict(holds=False, not_comparable=1)
-    assert verdict("x < PT1H", of(5, "abc", "PT2H^^duration")) == Verdict(holds=True, not_comparable=1)
+    assert verdict("x < PT1H", of(5, "abc", "PT2H^^duration")) == Verdict(holds=False, not_comparable=2)
     assert verdict("x < 5", of("PT2H^^duration")) == Verdict(holds=False, not_comparable=1)
     assert verdict("x < @pv:city", of("P1M^^duration"), of("P30D^^duration")) == Verdict(False, not_comparable=1)
     assert verdict("x < @pv:city", of("P2M^^duration"), of("P30D^^duration")) == Verdict(holds=False)
+
+
+def test_what_is_typed_as_a_duration_and_is_none_is_counted_as_what_cannot_be_compared() -> None:
+    broken = of("P-1M^^duration", "+PT5M^^duration", "PT1.5M^^dayTimeDuration", f"P{'1' * 1000}D^^duration")
+    for condition in ("x < PT10M", "x > PT10M", "x = PT10M", "x != PT10M", "x in PT10M, PT5M"):
+        assert verdict(condition, broken) == Verdict(holds=False, not_comparable=4)
+    for condition in ("x < @pv:city", "x >= @pv:city", "x = @pv:city", "x != @pv:city"):
+        assert verdict(condition, broken, of("PT10M^^duration", "zebra")) == Verdict(holds=False, not_comparable=4)
+
+
+def test_texts_that_read_as_durations_are_compared_as_durations_and_counted() -> None:
+    assert verdict("x > PT10M", of("PT1H", "PT9M", "PT2H^^duration")) == Verdict(holds=True, read_as_durations=2)
+    assert verdict("any = PT60M", of("PT1H", "PT9M", "red")) == Verdict(holds=True, read_as_durations=2)
+    assert verdict("x < P30D", of("P1M")) == Verdict(holds=False, not_comparable=1)
+    assert verdict("x < @pv:city", of("PT9M"), of("PT10M^^duration")) == Verdict(holds=True, read_as_durations=1)
+    assert verdict("x > @pv:city", of("PT9M"), of("PT10M")) == Verdict(holds=False, read_as_durations=2)
+    assert verdict("x < @pv:city", of("PT9M"), of("red", "5")) == Verdict(holds=True)
+    assert verdict("x = @pv:city", of("PT60M"), of("PT1H")) == Verdict(holds=True, read_as_durations=2)
+    assert verdict("x = @pv:city", of("PT60M"), of("red")) == Verdict(holds=False)
 
 
 # --- against an independent reading, where Python can express it ---

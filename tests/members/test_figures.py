@@ -85,6 +85,12 @@ def test_texts_that_read_as_numbers_count_and_are_told_and_so_are_others() -> No
     ]
 
 
+def test_texts_that_read_as_durations_are_the_smallest_by_length_and_are_told() -> None:
+    found = of_prices("min", Ends((literal("PT10M"), literal("PT9M"))), Ends((literal("PT1H", "duration"),)))
+    assert found.groups[0].figures == (literal("PT9M"),)
+    assert found.warnings == ["compute: 2 texts that read as a duration were taken for one in 'min'."]
+
+
 def test_a_value_counts_once_for_each_way_to_it() -> None:
     found = of_prices("sum", Ends((integer(5), integer(1)), ways={integer(5): 3}))
     assert found.groups[0].figures == (integer(16),)

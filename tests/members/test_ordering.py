@@ -132,6 +132,13 @@ def test_durations_without_an_order_stand_by_average_length_and_are_told() -> No
     assert in_order([EX + name for name in "abcd"], Order(PRICE), found, {}).warnings == []
 
 
+def test_texts_that_read_as_durations_stand_among_these_and_are_told() -> None:
+    found = ends(a=[literal("PT1H")], b=[literal("PT9M")], c=[literal("PT10M", "duration")], d=[literal("P")])
+    ordered = in_order([EX + name for name in "abcd"], Order(PRICE), found, {})
+    assert names_of(ordered.nodes) == ["b", "c", "a", "d"]
+    assert ordered.warnings == ["sort_by: 2 texts that read as a duration were ordered as one."]
+
+
 LITERALS = st.builds(
     literal,
     st.sampled_from(

@@ -251,11 +251,19 @@ def test_a_hostile_run_of_marks_is_folded_without_the_square_of_its_length() -> 
         ("pt1h", "duration"),
         ("P1Y", "dayTimeDuration"),
         ("P1D", "yearMonthDuration"),
-        ("P" + "9" * 100 + "D", "duration"),
+        ("+PT5M", "duration"),
+        ("PT1.5M", "duration"),
+        ("P" + "9" * 1000 + "D", "duration"),
     ],
 )
-def test_what_is_no_duration_of_its_datatype_is_a_text(value: str, datatype: str) -> None:
-    assert typed(value, datatype) == Text(folded(value))
+def test_what_is_no_duration_of_its_datatype_is_a_text_that_says_so(value: str, datatype: str) -> None:
+    assert typed(value, datatype) == Text(folded(value), is_no_duration=True)
+
+
+def test_a_text_that_reads_as_a_duration_is_one_too() -> None:
+    for datatype in ("", "string"):
+        assert typed(" PT9M ", datatype) == Text(" pt9m ", duration("PT9M"))
+    assert typed("pt9m", "") == Text("pt9m")
 
 
 def duration(value: str, datatype: str = "duration") -> Duration:
@@ -271,6 +279,7 @@ def test_durations_that_last_as_long_are_equal_however_they_are_written() -> Non
         ("P1Y6M", "P18M"),
         ("-P0D", "P0Y"),
         ("P400Y", "P146097D"),
+        ("P" + "0" * 990 + "1D", "P1D"),
         ("PT1.50S", "PT1.5S"),
     ):
         assert duration(one) == duration(two)

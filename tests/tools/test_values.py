@@ -330,6 +330,21 @@ async def test_durations_are_compared_by_their_length() -> None:
     assert computed["computed"] == {"min x:runtime": "PT9M", "max x:runtime": "P1M"}
 
 
+async def test_texts_that_read_as_durations_are_read_so_and_broken_durations_are_told() -> None:
+    text = """
+    @prefix x: <https://example.org/x/> .
+    @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+    x:a a x:Film ; x:runtime "PT9M" . x:b a x:Film ; x:runtime "PT1H" .
+    x:c a x:Film ; x:runtime "P-1M"^^xsd:duration .
+    """
+    answer = await asked("search_entities", text, node_types=["x:Film"], where=["x:runtime > PT10M"])
+    assert [row[0] for row in rows(answer)] == ["x:b"]
+    assert [one.partition(", by")[0] for one in answer["warnings"]] == [
+        "where: 2 texts that read as a duration were compared as one",
+        "where: 1 value cannot be compared, and fulfil nothing",
+    ]
+
+
 async def test_a_word_under_which_answers_show_other_predicates_is_told_from_them() -> None:
     text = """
     x:graph a x:Graph ; <http://purl.org/dc/elements/1.1/description> "All of it." .
