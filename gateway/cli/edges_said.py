@@ -46,12 +46,14 @@ class EdgesSaid:
 async def how_edges_are_said(gateway: Gateway, answer: Answer | CompactAnswer) -> EdgesSaid:
     """Return how the edges of those described entities are said that are terms of a vocabulary, such as classes.
 
+    Of a graph at a server nothing is read: it would take more requests than the description itself.
+
     Args:
         gateway: The gateway that answered.
         answer: The answer; of one that is no description nothing is read.
     """
     described: Sequence[Entity | FullNode] = ()
-    if isinstance(answer, Entity | EntitiesResult):
+    if isinstance(answer, Entity | EntitiesResult) and gateway.is_in_process:
         described = [answer] if isinstance(answer, Entity) else answer.result
     # A type need not be an IRI: nodes without one are untyped.
     kinds = frozenset(map(gateway.prefixes.shorten, SCHEMA_TERM_CLASSES))
@@ -60,7 +62,13 @@ async def how_edges_are_said(gateway: Gateway, answer: Answer | CompactAnswer) -
     for start in range(0, len(terms), MAX_SEEDS):
         seeds = terms[start : start + MAX_SEEDS]
         try:
-            around = await gateway.bfs_query(seeds, 1, limit=_NODES, max_edges_per_node=_EDGES_OF_NODE)
+            around = await gateway.bfs_query(
+                seeds,
+                1,
+                limit=_NODES,
+                max_edges_per_node=_EDGES_OF_NODE,
+                max_tokens=gateway.profile.size.ceiling_tokens,
+            )
         except Fault:
             continue
         for edge in around.edges:

@@ -132,6 +132,11 @@ class SyncGateway:
         return self.gateway.profile
 
     @property
+    def is_in_process(self) -> bool:
+        """Whether the graph is in this process, so that a question costs no request."""
+        return self.gateway.is_in_process
+
+    @property
     def prefixes(self) -> PrefixMap:
         """The prefixes in force."""
         return self.gateway.prefixes

@@ -156,6 +156,11 @@ class Gateway:
         return self._profile
 
     @property
+    def is_in_process(self) -> bool:
+        """Whether the graph is in this process, so that a question costs no request."""
+        return self._store.has_degrees_at_hand()
+
+    @property
     def prefixes(self) -> PrefixMap:
         """The prefixes in force."""
         return self._prefixes

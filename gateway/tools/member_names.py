@@ -608,7 +608,7 @@ def type_compared(types: str, count: int, condition: str) -> str:
 
 def key_of_others(key: str, predicates: str) -> str:
     """Return a warning: what answers show under a key is not what the same word asks about."""
-    return f"{quoted(key)} is one predicate here; answers show {predicates} under it too, which are asked about by ID."
+    return f"{quoted(key)} is here the predicate of this name; answers show {predicates} under it too: ask by ID."
 
 
 def reserved_word(name: str, argument: str = "where") -> str:

@@ -109,7 +109,9 @@ async def typed_pages(
     async for page in pages:
         known = page.set_kinds(known)
         titles = [*(page.columns or ()), *filter(_FIGURE.match, page.group_columns or ())]
-        unknown = [title for title in titles if title not in known and title not in looked_up]
+        # A page that no other follows is put together with none.
+        is_last = page.next_offset is None
+        unknown = [title for title in titles if not is_last and title not in known and title not in looked_up]
         for title in unknown[: MOST_LOOKED_UP - len(looked_up)]:
             looked_up.add(title)
             if kind := await _kind_of(title, given, ask):

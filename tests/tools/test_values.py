@@ -352,7 +352,7 @@ async def test_a_word_under_which_answers_show_other_predicates_is_told_from_the
     """
     answer = await asked("search_entities", text, node_types=["Tool"], where=["description contains cuts"])
     assert answer["found"] == 0
-    told = "'description' is one predicate here; answers show rdfs:comment under it too, which are asked about by ID."
+    told = "'description' is here the predicate of this name; answers show rdfs:comment under it too: ask by ID."
     assert answer["warnings"] == [told]
     by_id = await asked("search_entities", text, node_types=["Tool"], where=["rdfs:comment contains cuts"])
     assert (by_id["found"], by_id.get("warnings")) == (1, None)

@@ -160,6 +160,12 @@ def _key_of(said: Mapping[str, object]) -> jwt.PyJWK | str:
 METADATA = "/.well-known/oauth-protected-resource"
 """Where clients read who gives tokens for this server (RFC 9728, 3.1)."""
 
+_OF_LOGINS = frozenset({"at_hash", "c_hash"})
+"""Claims that ID tokens have alone (OpenID Connect Core, 3.3.2.11)."""
+
+_SCOPES = frozenset({"scope", "scp", "roles"})
+"""Claims of what a token is for."""
+
 _LEEWAY_SECONDS = 30
 _TYPES = frozenset({"at+jwt", "application/at+jwt", "jwt", ""})
 _OF_GRAPH = "graph:"
@@ -227,6 +233,10 @@ class OAuthClients:
         except (jwt.PyJWTError, OverflowError, RecursionError) as error:
             # Its text may have words of the token.
             raise _RefusedError(type(error).__name__) from None
+        # An ID token is for a program, whose name may be the audience here; it says what nobody may do.
+        is_of_login = claims.get("typ") == "ID" or not _OF_LOGINS.isdisjoint(claims)
+        if is_of_login or (self._settings.token_audience and _SCOPES.isdisjoint(claims)):
+            raise _RefusedError("it says who somebody is, and not what for")
         return claims
 
     @property

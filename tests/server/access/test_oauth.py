@@ -150,6 +150,15 @@ async def test_tokens_are_for_the_audience_that_the_issuer_writes_and_for_no_oth
         assert json.loads(clients.metadata)["resource"] == AUDIENCE
 
 
+@pytest.mark.parametrize("claim", [{"typ": "ID"}, {"scope": None}, {"at_hash": "h"}, {"c_hash": "h"}])
+async def test_a_token_that_says_only_who_somebody_is_lets_nobody_in(claim: dict[str, Any]) -> None:
+    issuer = Issuer()
+    async with issuer.published() as published:
+        clients = OAuthClients(replace(published, token_audience="chat"), ClientLimits(), [])  # noqa: S106 - no secret
+        assert await clients.find(issuer.token(aud="chat")) is not None
+        assert await clients.find(issuer.token(aud="chat", headers={"typ": "JWT"}, **claim)) is None
+
+
 async def test_the_log_says_why_a_token_is_refused_and_nothing_of_it(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="gateway.server.access.oauth")
     issuer = Issuer()
