@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gateway.databases.client import DatabaseClient, DatabaseReader
 from gateway.databases.nodes import NodeReader
 from gateway.databases.search import SearchReader
-from gateway.errors import DeadlinePassed, Fault, GaveUp
+from gateway.errors import BrokenAnswer, DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call, together
 from gateway.graph.counts import (
     HUB_EDGES,
@@ -205,7 +205,10 @@ class SchemaReader(DatabaseReader):
 
     async def _nameless_among(self, edges: int, call: Call, *, is_whole: bool) -> NamelessNodes:
         rows = await self._client.rows("nameless", call, *self._rule, edges)
-        ((found, nameless),) = rows.whole()
+        counted = rows.whole()
+        if len(counted) != 1:
+            raise BrokenAnswer("The database sent no count.", next_step="Try again.")
+        found, nameless = counted[0]
         return NamelessNodes(nameless, found, exact=is_whole)
 
 

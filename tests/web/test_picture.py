@@ -240,6 +240,8 @@ def test_a_type_has_its_colour_whatever_was_seen_first(chromium: Browser, medica
             expect(page.get_by_test_id("start")).to_be_visible()
             search(page, query)
             expect(page.get_by_test_id("start")).to_have_count(0)
+            # What is found stands alone until its neighbours have come.
+            page.wait_for_function("() => document.querySelectorAll('.filters .dot').length > 3")
             labels(page)
             seen.append(colours(page))
     one, other = seen
