@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from gateway.databases.terms import IriMapping
-from gateway.errors import AnswerCut, Fault
+from gateway.errors import AnswerCut, BrokenAnswer, Fault
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.reading import ReceivedRows
@@ -58,6 +58,17 @@ def _size_of_value(value: Any) -> int:
         case list() | tuple():
             return _size_of_column(value)
     return _NUMBER
+
+
+def only_row(rows: Sequence[Row]) -> Row:
+    """Return the row of a query that counts, which has one.
+
+    Raises:
+        BrokenAnswer: It has none, or several.
+    """
+    if len(rows) != 1:
+        raise BrokenAnswer("The database sent no count.", next_step="Try again.")
+    return rows[0]
 
 
 def check_whole(rows: Sequence[Row], total: int | None) -> None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from gateway.databases.client import DatabaseClient, DatabaseReader
+from gateway.databases.client import DatabaseClient, DatabaseReader, only_row
 from gateway.databases.nodes import NodeReader
 from gateway.databases.search import SearchReader
-from gateway.errors import BrokenAnswer, DeadlinePassed, Fault, GaveUp
+from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call, together
 from gateway.graph.counts import (
     HUB_EDGES,
@@ -205,10 +205,7 @@ class SchemaReader(DatabaseReader):
 
     async def _nameless_among(self, edges: int, call: Call, *, is_whole: bool) -> NamelessNodes:
         rows = await self._client.rows("nameless", call, *self._rule, edges)
-        counted = rows.whole()
-        if len(counted) != 1:
-            raise BrokenAnswer("The database sent no count.", next_step="Try again.")
-        found, nameless = counted[0]
+        found, nameless = only_row(rows.whole())
         return NamelessNodes(nameless, found, exact=is_whole)
 
 

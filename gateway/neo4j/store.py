@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import cast
 
-from gateway.databases.client import DatabaseClient, Remembered, Row
+from gateway.databases.client import DatabaseClient, Remembered, Row, only_row
 from gateway.databases.edges import Rule
 from gateway.databases.store import DatabaseStore
 from gateway.databases.terms import IriMapping
@@ -301,7 +301,7 @@ class Neo4jClient(DatabaseClient):
 
     async def _check_ids(self, model: GraphModel, call: Call) -> None:
         """Raise a fault if no node has a text as its ID: the graph would look as if it were empty."""
-        ((found, texts),) = await self._fetched("sample_ids", model.query("sample_ids"), [_IDS], 1, call)
+        found, texts = only_row(await self._fetched("sample_ids", model.query("sample_ids"), [_IDS], 1, call))
         if texts < found and not self._has_warned:
             self._has_warned = True
             _log.warning(
@@ -327,7 +327,7 @@ class Neo4jClient(DatabaseClient):
 
     async def _index_if_large(self, call: Call) -> FullTextIndex | None:
         """Return the index that a search asks; None if there is none, or comparing all names takes no longer."""
-        ((nodes,),) = await self._fetched("node_count", filled("node_count"), [], 1, call)
+        (nodes,) = only_row(await self._fetched("node_count", filled("node_count"), [], 1, call))
         if nodes <= self._settings.nodes.full_text_above:
             return None
         model = await self.model(call)

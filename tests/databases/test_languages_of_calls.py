@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.every_engine.test_languages_of_calls import GRAPH, QUESTIONS, ask_in_languages
-from tests.neo4j.database import Neo4jColumn, address_at, own_database
+from tests.neo4j.database import Neo4jColumn, column_of
 from tests.postgres.database import Database, PostgresColumn
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
@@ -24,12 +23,8 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def neo4j(file: Path, tmp_path: Path) -> Iterator[Neo4jColumn]:
     """Neo4j, with that graph."""
-    files = {"languages": [file]}
-    try:
-        with own_database(tmp_path, files) as server:
-            yield Neo4jColumn("in-process", files, address=address_at(server.port))
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+    with column_of("languages", file, tmp_path) as column:
+        yield column
 
 
 async def test_in_postgresql(database: Database, file: Path) -> None:

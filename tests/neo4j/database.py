@@ -34,6 +34,7 @@ from tests.servers.engines import Files
 from tests.servers.loopback import HOST
 from tests.servers.neo4j import PASSWORD, USER, Neo4jServer, loaded_home, running_neo4j
 from tests.servers.shared import keep, shared
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 MESH = "http://id.nlm.nih.gov/mesh/"
 RXNORM = "http://purl.bioontology.org/ontology/RXNORM/"
@@ -155,3 +156,14 @@ class Neo4jColumn(Column):
 if __name__ == "__main__":
     place = Path(sys.argv[2])
     keep(place, _server(place, {graph: [*map(Path, paths)] for graph, paths in json.loads(sys.argv[1]).items()}))
+
+
+@contextmanager
+def column_of(graph: str, file: Path, folder: Path) -> Iterator[Neo4jColumn]:
+    """Run a server with the graph of one file; the test is skipped, or fails, where there is none."""
+    files = {graph: [file]}
+    try:
+        with own_database(folder, files) as server:
+            yield Neo4jColumn("in-process", files, address=address_at(server.port))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
